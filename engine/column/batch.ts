@@ -50,6 +50,20 @@ export interface BatchRows {
   readonly shapes: Shapes;
   /** The columns that have values in rows from `row` on; others may be among them. */
   columnsFrom(row: number): readonly Builder[];
+  /**
+   * Encodes all columns that have values in the rows `[fromRow, toRow)`; `pathNumbers` has by path its number in the
+   * block + 1. `undefined` when `columnsFrom` is to be encoded instead.
+   */
+  encode?(fromRow: number, toRow: number, pathNumbers: Uint32Array): EncodedColumns | undefined;
+}
+
+/** Columns of a block as block-encoder.ts writes them; views that are good until the next call. */
+export interface EncodedColumns {
+  count: number;
+  /** Their part of the meta. */
+  meta: Uint8Array;
+  /** Their regions outside of it, the first at a multiple of REGION_ALIGNMENT. */
+  regions: Uint8Array;
 }
 
 /**

@@ -178,4 +178,4 @@ export function lz4Begin(): bool {
   return pages <= 0 || memory.grow(pages) >= 0;
 }
 
-export { LZ4_SOURCE, LZ4_SOURCE_BYTES, LZ4_TARGET };
+export { LZ4_END, LZ4_SOURCE, LZ4_SOURCE_BYTES, LZ4_TARGET };

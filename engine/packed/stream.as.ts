@@ -256,6 +256,6 @@ export function streamBegin(): bool {
 
 // biome-ignore format: a name a line would be longer.
 export {
-  idMax, idMin, STREAM_COUNT, STREAM_ENTRIES, STREAM_EXTENT, STREAM_HIGH, STREAM_LOW,
+  idMax, idMin, STREAM_COUNT, STREAM_END, STREAM_ENTRIES, STREAM_EXTENT, STREAM_HIGH, STREAM_LOW,
   STREAM_NUMBERS, STREAM_PAD, STREAM_ROWS, STREAM_USED, STREAM_VALUES, STREAM_WORDS,
 };

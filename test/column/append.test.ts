@@ -1,6 +1,7 @@
 import t from 'tap';
 import { CORPORA } from '../../bench/corpus/index.ts';
 import { Draw } from '../../bench/corpus/random.ts';
+import { EncodeKernel } from '../../engine/column/append/encode-kernel.ts';
 import { KernelBatch } from '../../engine/column/append/kernel-batch.ts';
 import { Batch } from '../../engine/column/batch.ts';
 import { Kind } from '../../engine/column/kind.ts';
@@ -13,9 +14,15 @@ import { Decoder } from '../../server/decode/decoder.ts';
 // The build whose every access is checked against the bounds of its region.
 useKernels('checked');
 
+/** Rows of blocks whose columns the kernel may encode. */
+const FEW = [7, 40, 300, 1_500];
+
 /** Appends to the plain form and to the kernel, and compares the blocks that both make. */
 class Twice {
   readonly paths = new PathTable();
+  /** Ranges of rows that were compared, and those whose columns the kernel has encoded. */
+  ranges = 0;
+  encoded = 0;
   readonly #plain = new Batch(this.paths);
   readonly #kernel: KernelBatch;
 
@@ -47,8 +54,14 @@ class Twice {
     const { rowCount } = this.#plain;
     if (rowCount === 0) return this.#kernel.rowCount === 0;
     const ranges: [number, number][] = [[0, rowCount]];
-    if (middle > 0 && middle < rowCount) ranges.push([0, middle], [middle, rowCount]);
+    if (middle > 0 && middle < rowCount) {
+      ranges.push([0, middle], [middle, rowCount], [middle - 1, middle]);
+      for (const count of FEW) ranges.push([middle, Math.min(middle + count, rowCount)]);
+    }
     const isSame = ranges.every(([from, to]) => {
+      const numbers = new Uint32Array(this.paths.count).fill(1);
+      this.ranges++;
+      if (this.#kernel.encode(from, to, numbers) !== undefined) this.encoded++;
       const plain = encodeBlock(this.#plain, from, to).bytes;
       return Buffer.compare(plain, encodeBlock(this.#kernel, from, to).bytes) === 0;
     });
@@ -75,6 +88,8 @@ t.test('the kernel makes the columns of each corpus that the plain form makes', 
       t.ok(twice.take(rows), `${corpus.name}, rows of turn ${turn}`);
       if (turn % 2 === 1) t.ok(twice.end(count >> 1), `${corpus.name}, block of turn ${turn}`);
     }
+    if (corpus.name === 'hostile') continue;
+    t.ok(twice.encoded > twice.ranges / 2, `${corpus.name}: the kernel encodes few rows`);
   }
 });
 
@@ -218,4 +233,27 @@ t.test('a row whose texts are far from each other is for the plain form', async 
   t.equal(kernel?.append(rows, 1), 0);
   kernel?.clear();
   t.equal(kernel?.append(rows, 2), 1, 'and those behind it');
+});
+
+t.test('a kernel that traps while it encodes is not asked again', async (t) => {
+  const rooms = ['BLOCK_ROWS', 'BLOCK_PATHS', 'BLOCK_REGIONS'];
+  const places = ['BLOCK_META', 'BLOCK_OUT', 'BLOCK_TIME', 'BLOCK_PATH', 'BLOCK_PLACE'];
+  const sums = ['blockMetaBytes', 'blockOutBytes', 'blockRegions'];
+  const globals = [...rooms, ...places, ...sums].map((name) => {
+    const value = rooms.includes(name) ? 8 : 0;
+    return [name, new WebAssembly.Global({ value: 'i32' }, value)];
+  });
+  let asked = 0;
+  const kernel = new EncodeKernel({
+    ...Object.fromEntries(globals),
+    memory: new WebAssembly.Memory({ initial: 1 }),
+    encodeColumns: () => {
+      asked++;
+      throw new WebAssembly.RuntimeError('unreachable');
+    },
+  });
+  for (let turn = 0; turn < 2; turn++) {
+    t.equal(kernel.encode(0, new Float64Array(3), new Uint32Array(2)), undefined);
+  }
+  t.equal(asked, 1);
 });

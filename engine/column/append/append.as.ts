@@ -1,6 +1,7 @@
+import { STREAM_END } from '../../packed/stream.as.ts';
 // biome-ignore format: a name a line would be a page.
 import {
-  ARENA_FULL, BATCH_END, BATCH_ROWS, BATCH_SIDE, BATCH_SOURCE, BATCH_SOURCE_BYTES, COLUMN,
+  ARENA_FULL, BATCH_END, BATCH_ROWS, BATCH_SIDE, BATCH_SOURCE, BATCH_SOURCE_BYTES, BLOCK_META, COLUMN,
   COLUMN_BYTES, COLUMN_COUNT, COLUMN_KEY, COLUMNS, columnField, columnNumber,
   LEAF_KIND, LEAF_LENGTH, LEAF_START, RECORD_LEAF, RECORDS, recordKey, SHAPE_KEYS, SHAPE_SLOT,
   SHAPE_SLOTS, setColumn, setColumnNumber, setRowShape, setShapeHash, setShapeKey, setShapeSlot,
@@ -224,6 +225,7 @@ export function resetBatch(): void {
 
 /** Makes room for all regions and takes the secrets of its hashes; false when the system has none. */
 export function beginBatch(low: u32, high: u32): bool {
+  assert(STREAM_END <= BLOCK_META);
   const pages = <i32>((BATCH_END + 0xffff) >>> 16) - memory.size();
   if (pages > 0 && memory.grow(pages) < 0) return false;
   shapeSecret = low;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { BLOCK_ROWS_CLOSE } from '../../base/limits.ts';
 import { makeKernels } from '../../kernel/kernel.ts';
-import type { BatchRows, Builder } from '../batch.ts';
+import type { BatchRows, Builder, EncodedColumns } from '../batch.ts';
 import { BooleanBuilder } from '../booleans.ts';
 import { DateBuilder } from '../dates.ts';
 import { Dictionary } from '../dictionary.ts';
@@ -11,10 +11,10 @@ import type { PathTable } from '../path.ts';
 import type { Rows } from '../rows.ts';
 import { leafKind, leafPath, type Shapes } from '../shape.ts';
 import { StringBuilder } from '../strings.ts';
+import { type EncodeExports, EncodeKernel } from './encode-kernel.ts';
 
 /** Functions and places of append.as.ts. */
-interface Exports {
-  memory: WebAssembly.Memory;
+interface Exports extends EncodeExports {
   appendRows(count: number, sourceFrom: number, sourceEnd: number, sideEnd: number): number;
   isBatchFull(): number;
   clearBatch(): void;
@@ -98,12 +98,14 @@ export class KernelBatch implements BatchRows {
   readonly #kind: Uint8Array;
   readonly #recordLeaf: Uint32Array;
   #paths: PathTable;
+  readonly #encoder: EncodeKernel;
   #declines = false;
   #isBroken = false;
 
   private constructor(paths: PathTable, exports: Exports) {
     this.#paths = paths;
     this.#exports = exports;
+    this.#encoder = new EncodeKernel(exports);
     const { buffer } = exports.memory;
     this.#buffer = buffer;
     this.#memory = new Uint8Array(buffer);
@@ -174,6 +176,10 @@ export class KernelBatch implements BatchRows {
       }
     }
     return columns;
+  }
+
+  encode(fromRow: number, toRow: number, pathNumbers: Uint32Array): EncodedColumns | undefined {
+    return this.#encoder.encode(fromRow, this.timeMs.subarray(fromRow, toRow), pathNumbers);
   }
 
   /**

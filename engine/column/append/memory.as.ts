@@ -1,8 +1,12 @@
+import { LZ4_END } from '../../packed/lz4.as.ts';
+
 /**
- * The memory of append.as.ts, private to one instance; regions are fixed and follow each other:
+ * The memory of append.as.ts and encode.as.ts, private to one instance; regions are fixed and follow each other:
  *
  * | region | holds |
  * |---|---|
+ * | packing | the memory of lz4.as.ts and that of stream.as.ts, in one place: neither keeps anything |
+ * | block | meta, current region and other regions of a block that is written, and more about it: see BLOCK_ |
  * | texts | what strings are read from: a window of the rows' source, then their side; each with a pad for vectors |
  * | leaves | path, start, length (u32), value (f64), detail (u16), kind (u8) of row records, each in an array |
  * | records | first leaf (u32) of each row record |
@@ -33,8 +37,34 @@ const SHAPE_KEYS: u32 = 1 << 22;
 const ARENA_FULL: u32 = 64 << 20;
 const ARENA_BYTES: u32 = 3 * ARENA_FULL;
 
+/** Rows, paths and lists of rows, and regions of a block of few rows. */
+const BLOCK_ROWS: u32 = 2_048;
+const BLOCK_PATHS: u32 = 4_096;
+const BLOCK_REGIONS: u32 = 4_096;
+const BLOCK_META_BYTES: u32 = 1 << 16;
+const BLOCK_REGION_BYTES: u32 = (1 << 20) + (1 << 16);
+const BLOCK_OUT_BYTES: u32 = 4 << 20;
+const BLOCK_PAD: u32 = 64;
+
 // Regions.
-const BATCH_SOURCE: u32 = 1024;
+const BLOCK_META: u32 = LZ4_END;
+const BLOCK_REGION: u32 = BLOCK_META + BLOCK_META_BYTES + BLOCK_PAD;
+const BLOCK_OUT: u32 = BLOCK_REGION + BLOCK_REGION_BYTES + BLOCK_PAD;
+/** Time (f64) of each row. */
+const BLOCK_TIME: u32 = BLOCK_OUT + BLOCK_OUT_BYTES + BLOCK_PAD;
+/** First row and value (f64) of each run of a stream, each in an array. */
+const BLOCK_RUN_START: u32 = BLOCK_TIME + 8 * BLOCK_ROWS;
+const BLOCK_RUN_HEAD: u32 = BLOCK_RUN_START + 8 * BLOCK_ROWS;
+/** Number + 1 (u32) of each path, 0 of those that the block does not have. */
+const BLOCK_PATH: u32 = BLOCK_RUN_HEAD + 8 * BLOCK_ROWS;
+/** Address and count (u32) of each list of rows. */
+const BLOCK_LIST: u32 = BLOCK_PATH + 4 * BLOCK_PATHS;
+/** Of each region outside of the meta where its checksum belongs in the meta, where it lies, and its bytes (u32). */
+const BLOCK_PLACE: u32 = BLOCK_LIST + 8 * BLOCK_PATHS;
+/** Number + 1 (u16) of each entry of a column that is used, else 0; then those that are used (u16). */
+const BLOCK_ENTRY: u32 = BLOCK_PLACE + 12 * BLOCK_REGIONS;
+const BLOCK_USED: u32 = BLOCK_ENTRY + 2 * (1 << 16);
+const BATCH_SOURCE: u32 = BLOCK_USED + 2 * BLOCK_ROWS;
 const BATCH_SIDE: u32 = BATCH_SOURCE + BATCH_SOURCE_BYTES + BATCH_PAD_BYTES;
 const TEXTS_END: u32 = BATCH_SIDE + BATCH_SIDE_BYTES + BATCH_PAD_BYTES;
 const LEAF_PATH: u32 = TEXTS_END;
@@ -207,6 +237,69 @@ function setTouched(at: u32, column: u32): void {
   assert(at < LEAVES);
   store<u32>(TOUCHED + 4 * at, column);
 }
+function blockTime(row: u32): f64 {
+  assert(row < BLOCK_ROWS);
+  return load<f64>(BLOCK_TIME + 8 * row);
+}
+function runStart(run: u32): f64 {
+  assert(run < BLOCK_ROWS);
+  return load<f64>(BLOCK_RUN_START + 8 * run);
+}
+function setRunStart(run: u32, row: u32): void {
+  assert(run < BLOCK_ROWS);
+  store<f64>(BLOCK_RUN_START + 8 * run, row);
+}
+function runHead(run: u32): f64 {
+  assert(run < BLOCK_ROWS);
+  return load<f64>(BLOCK_RUN_HEAD + 8 * run);
+}
+function setRunHead(run: u32, value: f64): void {
+  assert(run < BLOCK_ROWS);
+  store<f64>(BLOCK_RUN_HEAD + 8 * run, value);
+}
+function pathNumber(path: u32): u32 {
+  assert(path < BLOCK_PATHS);
+  return load<u32>(BLOCK_PATH + 4 * path);
+}
+function listRows(list: u32): u32 {
+  assert(list < BLOCK_PATHS);
+  return load<u32>(BLOCK_LIST + 8 * list);
+}
+function listCount(list: u32): u32 {
+  assert(list < BLOCK_PATHS);
+  return load<u32>(BLOCK_LIST + 8 * list + 4);
+}
+function setList(list: u32, rows: u32, count: u32): void {
+  assert(list < BLOCK_PATHS);
+  store<u32>(BLOCK_LIST + 8 * list, rows);
+  store<u32>(BLOCK_LIST + 8 * list + 4, count);
+}
+function setRegion(region: u32, metaAt: u32, at: u32, bytes: u32): void {
+  assert(region < BLOCK_REGIONS);
+  store<u32>(BLOCK_PLACE + 12 * region, metaAt);
+  store<u32>(BLOCK_PLACE + 12 * region + 4, at);
+  store<u32>(BLOCK_PLACE + 12 * region + 8, bytes);
+}
+function entryNumber(entry: u32): u32 {
+  assert(entry < 1 << 16);
+  return load<u16>(BLOCK_ENTRY + 2 * entry);
+}
+function setEntryNumber(entry: u32, number: u32): void {
+  assert(entry < 1 << 16);
+  store<u16>(BLOCK_ENTRY + 2 * entry, <u16>number);
+}
+/** Address of the entries that are used. */
+function usedEntryAt(): u32 {
+  return BLOCK_USED;
+}
+function usedEntry(at: u32): u32 {
+  assert(at < BLOCK_ROWS);
+  return load<u16>(BLOCK_USED + 2 * at);
+}
+function setUsedEntry(at: u32, entry: u32): void {
+  assert(at < BLOCK_ROWS);
+  store<u16>(BLOCK_USED + 2 * at, <u16>entry);
+}
 /** Address of `bytes` bytes at an offset in the arena. */
 function arena(at: u32, bytes: u32): u32 {
   assert(at >= PIECE_BYTES_MIN && at + bytes <= ARENA_BYTES + BATCH_PAD_BYTES);
@@ -216,15 +309,18 @@ function arena(at: u32, bytes: u32): u32 {
 // biome-ignore format: a name a line would be two pages.
 export {
   ARENA, ARENA_FULL, anyVector, arena, BATCH_END, BATCH_ROWS, BATCH_SIDE, BATCH_SIDE_BYTES, BATCH_SOURCE,
-  BATCH_SOURCE_BYTES, BATCH_VECTOR, COLUMN, COLUMN_ADDED, COLUMN_BYTE_ROOM, COLUMN_BYTES,
+  BATCH_SOURCE_BYTES, BATCH_VECTOR, BLOCK_META, BLOCK_META_BYTES, BLOCK_OUT, BLOCK_OUT_BYTES,
+  BLOCK_PAD, BLOCK_PATH, BLOCK_PATHS, BLOCK_PLACE, BLOCK_REGION, BLOCK_REGION_BYTES, BLOCK_REGIONS,
+  BLOCK_ROWS, BLOCK_TIME, blockTime, COLUMN, COLUMN_ADDED, COLUMN_BYTE_ROOM, COLUMN_BYTES,
   COLUMN_BYTES_AT, COLUMN_COUNT, COLUMN_DETAILS, COLUMN_ENTRIES, COLUMN_ENTRY_ROOM, COLUMN_FIRST,
   COLUMN_HASHES, COLUMN_KEY, COLUMN_LAST, COLUMN_LAST_BYTES, COLUMN_LAST_COUNT,
   COLUMN_LAST_ENTRIES, COLUMN_OFFSETS, COLUMN_PLAIN, COLUMN_PLAIN_BLOCKS, COLUMN_ROOM,
   COLUMN_ROWS, COLUMN_SLOT_COUNT, COLUMN_SLOTS, COLUMN_VALUES, COLUMNS, columnField,
-  columnNumber, FREE, freePiece, KEYS, KIND_BITS, LEAF_DETAIL, LEAF_KIND, LEAF_LENGTH,
-  LEAF_PATH, LEAF_START, LEAF_VALUE, LEAVES, leafRow, nextLeaf, PIECE_BYTES_MIN, RECORD_LEAF,
-  RECORDS, ROW_SHAPE, recordKey, SHAPE_HASH, SHAPE_KEY, SHAPE_KEYS, SHAPE_SLOT, SHAPE_SLOTS,
-  SHAPE_START, SIZE_MIN, SIZES, setColumn, setColumnNumber, setFreePiece, setLeafRow,
-  setNextLeaf, setRowShape, setShapeHash, setShapeKey, setShapeSlot, setShapeStart, setTouched,
-  shapeHash, shapeKey, shapeSlot, shapeStart, textLong, textVector, touched,
+  columnNumber, entryNumber, FREE, freePiece, KEYS, KIND_BITS, LEAF_DETAIL, LEAF_KIND, LEAF_LENGTH,
+  LEAF_PATH, LEAF_START, LEAF_VALUE, LEAVES, leafRow, listCount, listRows, nextLeaf, 
+  PIECE_BYTES_MIN, pathNumber,RECORD_LEAF, RECORDS, ROW_SHAPE, recordKey, runHead, runStart, SHAPE_HASH, SHAPE_KEY, SHAPE_KEYS, SHAPE_SLOT, SHAPE_SLOTS,
+  SHAPE_START, SIZE_MIN, SIZES, setColumn, setColumnNumber, setEntryNumber, setFreePiece,
+  setLeafRow, setList, setNextLeaf, setRegion, setRowShape, setRunHead, setRunStart, setShapeHash, setShapeKey, setShapeSlot, setShapeStart, setTouched,
+  setUsedEntry, shapeHash, shapeKey, shapeSlot, shapeStart, textLong, textVector, touched,
+  usedEntry, usedEntryAt,
 };

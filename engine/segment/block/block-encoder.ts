@@ -3,7 +3,7 @@ import { ByteWriter } from '../../base/bytes.ts';
 import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
 import type { BatchRows, Builder } from '../../column/batch.ts';
 import { type BooleanBuilder, writeBooleans } from '../../column/booleans.ts';
-import { RegionWriter, type Zone } from '../../column/chunk.ts';
+import { REGION_ALIGNMENT, RegionWriter, type Zone } from '../../column/chunk.ts';
 import { type DateBuilder, writeDates } from '../../column/dates.ts';
 import type { Entries } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
@@ -137,6 +137,18 @@ export class BlockEncoder {
     } else writeShapes(out.packed, shapes);
     writePacked(out.region, out.packed.bytes(), out.compressor());
     out.end();
+  }
+
+  /** Adds all columns of the rows `[fromRow, toRow)` of a batch that encodes them itself; false when it does not. */
+  takeColumns(batch: BatchRows, fromRow: number, toRow: number): boolean {
+    const columns = batch.encode?.(fromRow, toRow, this.#paths.numbers);
+    if (columns === undefined) return false;
+    const { meta, regions } = this.#out;
+    meta.raw(columns.meta);
+    if (columns.regions.length > 0) regions.pad(REGION_ALIGNMENT);
+    regions.raw(columns.regions);
+    this.#columnCount += columns.count;
+    return true;
   }
 
   /** Adds the values `[from, to)` of a column, at least one; returns the zone of numbers and dates. */
@@ -391,8 +403,10 @@ export function encodeBlock(
   };
   out.reset();
   const encoder = new BlockEncoder(batch.paths, rows, fromRow, out);
-  for (const { builder, from, to } of rangesOf(batch, fromRow, toRow)) {
-    encoder.writeColumn(builder, from, to);
+  if (!encoder.takeColumns(batch, fromRow, toRow)) {
+    for (const { builder, from, to } of rangesOf(batch, fromRow, toRow)) {
+      encoder.writeColumn(builder, from, to);
+    }
   }
   return encoder.finish(runs);
 }

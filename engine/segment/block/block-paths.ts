@@ -16,6 +16,11 @@ export class BlockPaths {
     this.#numbers = new Uint32Array(paths.count);
   }
 
+  /** By path its number + 1; 0 when the block does not have it. Not to be written. */
+  get numbers(): Uint32Array {
+    return this.#numbers;
+  }
+
   /** The block's number of `path`, from 0. The root has none. */
   number(path: number): number {
     if (this.#numbers[path] === 0) this.#add(path);
