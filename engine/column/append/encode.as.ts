@@ -10,8 +10,8 @@ import {
 } from './memory.as.ts';
 // biome-ignore format: a name a line would be longer.
 import {
-  beginRegions, blockMetaBytes, byte, endRegion, giveUp, isOver, metaByte, metaNumber, metaVarint,putIds, putStream, setId, takeRegion, 
-  valueAt, varint,
+  beginRegions, blockMetaBytes, byte, endRegion, giveUp, isOver, metaByte, metaNumber, metaVarint,
+  putIds, putStream, setId, takeRegion, valueAt, varint,
 } from './region.as.ts';
 
 /**
