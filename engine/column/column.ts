@@ -16,7 +16,7 @@ import type { Kind } from './kind.ts';
 export type Presence = Uint32Array | undefined;
 
 /** Rows whose ids are read together where few are wanted. */
-export const STRETCH_ROWS = 1_024;
+export const STRETCH_ROWS = 2_048;
 
 /**
  * A decoded column of strings or arrays. Entries are distinct when the chunk is a dictionary, and may repeat when it

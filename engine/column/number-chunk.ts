@@ -296,6 +296,9 @@ export class NumberChunk {
   readonly #scale: number;
   readonly #exceptions: Exceptions;
   #parts: NumberParts | undefined;
+  /** The text that was read last, of which others are derived in the same row. */
+  #lastRank = -1;
+  #lastText = '';
 
   /** Opens what `writeNumbers` wrote of `count` values; `sums`: when it was open before. Throws CORRUPTION. */
   constructor(bytes: Uint8Array | FarBytes, count: number, sums?: DeltaSums) {
@@ -313,6 +316,14 @@ export class NumberChunk {
 
   /** Text of the value number `rank`. */
   text(rank: number): string {
+    if (this.#lastRank !== rank) {
+      this.#lastText = this.#text(rank);
+      this.#lastRank = rank;
+    }
+    return this.#lastText;
+  }
+
+  #text(rank: number): string {
     const { at, texts } = this.#exceptions;
     if (at.length > 0) {
       let low = 0;

@@ -25,6 +25,8 @@ export function bitmapWords(rowCount: number): number {
 
 /** The bitmap that is being written. */
 const bitmap = new Uint32Array(bitmapWords(BLOCK_ROWS_MAX));
+/** Words of a bitmap whose values are counted to find the number of one. */
+const RANK_WORDS = 16;
 
 /** Writes ascending `rows[from, to)`, counted from `firstRow`, of a block of `rowCount` rows. */
 export function writePresence(
@@ -78,7 +80,8 @@ export class PresentRows {
   readonly #rowCount: number;
   #bitmap: Uint32Array | undefined;
   #rows: Uint32Array | undefined;
-  #ranks: Uint32Array | undefined;
+  /** By RANK_WORDS words of the bitmap, the number of values before them. */
+  #ranks: Uint16Array | undefined;
 
   private constructor(
     count: number,
@@ -152,9 +155,9 @@ export class PresentRows {
 
   /** Lets go of what the bitmap tells; the bytes that it still holds. */
   rest(): number {
-    this.#ranks = undefined;
     if (this.#bitmap !== undefined) this.#rows = undefined;
-    return (this.#bitmap?.byteLength ?? 0) + (this.#rows?.byteLength ?? 0);
+    const bytes = (this.#bitmap?.byteLength ?? 0) + (this.#rows?.byteLength ?? 0);
+    return bytes + (this.#ranks?.byteLength ?? 0);
   }
 
   /** Ends it, and frees what `rows` gave. */
@@ -173,17 +176,22 @@ export class PresentRows {
     const word = row >>> 5;
     const bit = 1 << (row & 31);
     if ((bitmap[word] & bit) === 0) return -1;
-    this.#ranks ??= this.#countRanks(bitmap);
-    return this.#ranks[word] + bitCount(bitmap[word] & (bit - 1));
+    this.#ranks ??= ranksOf(bitmap);
+    const part = Math.floor(word / RANK_WORDS);
+    let rank = this.#ranks[part] + bitCount(bitmap[word] & (bit - 1));
+    for (let before = part * RANK_WORDS; before < word; before++) rank += bitCount(bitmap[before]);
+    return rank;
   }
+}
 
-  #countRanks(bitmap: Uint32Array): Uint32Array {
-    const ranks = new Uint32Array(bitmap.length);
-    for (let word = 1; word < ranks.length; word++) {
-      ranks[word] = ranks[word - 1] + bitCount(bitmap[word - 1]);
-    }
-    return ranks;
+function ranksOf(bitmap: Uint32Array): Uint16Array {
+  const ranks = new Uint16Array(Math.ceil(bitmap.length / RANK_WORDS));
+  let rank = 0;
+  for (let word = 0; word < bitmap.length; word++) {
+    if (word % RANK_WORDS === 0) ranks[word / RANK_WORDS] = rank;
+    rank += bitCount(bitmap[word]);
   }
+  return ranks;
 }
 
 /** The bitmap of `present`, in the form of column.ts. */

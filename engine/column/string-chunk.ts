@@ -86,6 +86,9 @@ export class StringChunk {
   #lengths: IntegerStream | undefined;
   #piece: TextPiece | undefined;
   #derived: DerivedValues | undefined;
+  /** The value that was read last, of which texts are derived in the same row. */
+  #lastRank = -1;
+  #last: StringPlace | undefined;
 
   /**
    * `valueCount`: values or, with an id a row, rows. `entryCount`: of a dictionary; of a shared chunk the entries in
@@ -112,6 +115,14 @@ export class StringChunk {
 
   /** The value number `rank` (or of row `rank`, with an id a row); `undefined` when that row has none. */
   value(rank: number): StringPlace | undefined {
+    if (this.#lastRank !== rank) {
+      this.#last = this.#value(rank);
+      this.#lastRank = rank;
+    }
+    return this.#last;
+  }
+
+  #value(rank: number): StringPlace | undefined {
     if (this.#isText) return this.#textValue(rank);
     const id = this.#encoding === StringEncoding.CONSTANT ? 1 : this.#idStream().at(rank);
     if (id === 0) return undefined;
@@ -195,13 +206,8 @@ export class StringChunk {
   #idsFrom(from: number): Uint32Array | undefined {
     const dictionary = this.#dictionary();
     if (this.#sharedList(dictionary) !== undefined) return undefined;
-    const ids = this.#idStream().some(from, Math.min(STRETCH_ROWS, this.#valueCount - from));
-    if (ids === undefined) return undefined;
-    const { entryCount } = dictionary;
-    for (let index = 0; index < ids.length; index++) {
-      if (ids[index] > entryCount) damaged(`id ${ids[index]} of ${entryCount}`);
-    }
-    return ids;
+    const count = Math.min(STRETCH_ROWS, this.#valueCount - from);
+    return this.#idStream().some(from, count, dictionary.entryCount);
   }
 
   /** Entry + 1 of each value, or 0; with an id a row, of each row. A new array. Throws CORRUPTION. */
@@ -319,17 +325,24 @@ export class StringChunk {
     this.#list = undefined;
     this.#piece = undefined;
     this.#derived = undefined;
+    this.#forgetLast();
     return (this.#ids?.rest() ?? 0) + (this.#lengths?.rest() ?? 0);
   }
 
   /** Ends it, and frees the lengths and entries that it gave. */
   free(): void {
     this.#lengths?.free();
+    this.#forgetLast();
     if (this.#entries === undefined) return;
     const { offsets, bytes } = this.#entries;
     free(offsets);
     // Those that are stored plain are a view of what was read.
     if (bytes.byteLength === bytes.buffer.byteLength) free(bytes);
+  }
+
+  #forgetLast(): void {
+    this.#lastRank = -1;
+    this.#last = undefined;
   }
 
   #numbers(number: number): ByteReader {

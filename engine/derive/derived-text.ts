@@ -1,6 +1,7 @@
-import { ByteReader, copyBytes, type FarBytes } from '../base/bytes.ts';
+import { ByteReader, copyBytes, type FarBytes, unfilled } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
+import { STRETCH_ROWS } from '../column/column.ts';
 import type { Entries, StringPlace } from '../column/entries.ts';
 import { bitmapWords } from '../column/presence.ts';
 import { readPacked } from '../packed/compress.ts';
@@ -45,19 +46,13 @@ export interface OwnTexts extends Entries {
   values: Uint32Array;
 }
 
-const NO_TEXTS: OwnTexts = {
-  values: new Uint32Array(0),
-  offsets: new Uint32Array(1),
-  bytes: new Uint8Array(0),
-};
-
 /** A derived text as it is stored, to be read without its values being made. Methods throw CORRUPTION. */
 export interface DerivedView {
   templates(): readonly TextTemplate[];
   /** The values of the templates that have a 1 in `chosen`, a bit for each value. Not to be written. */
   valuesOf(chosen: Uint8Array): Uint32Array;
   /**
-   * The templates of TEXT_PIECE_ROWS values, at the end fewer, from `from` on, a multiple of it; `undefined` when they
+   * The templates of STRETCH_ROWS values, at the end fewer, from `from` on, a multiple of it; `undefined` when they
    * are not read without the others. Good until other numbers are read.
    */
   numbersFrom(from: number): Uint32Array | undefined;
@@ -155,22 +150,39 @@ export class DerivedText implements DerivedView {
     const template = this.templates()[this.#numberStream().at(rank)] ?? damaged('no such template');
     const rows = this.#source.rows();
     const row = rows === undefined ? rank : rows[rank];
-    const hasOwn = template.some(({ kind }) => kind === PartKind.OWN);
-    const own = hasOwn ? this.ownTexts(Math.floor(rank / TEXT_PIECE_ROWS)) : NO_TEXTS;
-    let ownNext = firstAt(own.values, rank);
-    const parts = template.map(({ kind, column, bytes }) => {
-      if (kind === PartKind.LITERAL) return bytes;
-      if (kind === PartKind.OWN) {
-        const start = own.offsets[ownNext++];
-        return own.bytes.subarray(start, own.offsets[ownNext]);
-      }
-      const place = this.#source.columns.place(column, row);
-      if (place === undefined) damaged(`row ${row} has no value of column ${column}`);
-      return place.bytes.subarray(place.start, place.end);
-    });
-    const bytes = Buffer.concat(parts);
-    if (bytes.length !== length) damaged(`a derived text of ${bytes.length} bytes, not ${length}`);
+    const places = this.#placesOf(template, rank, row);
+    let total = 0;
+    for (const { start, end } of places) total += end - start;
+    if (total !== length) damaged(`a derived text of ${total} bytes, not ${length}`);
+    const bytes = unfilled(length);
+    let at = 0;
+    for (const { bytes: source, start, end } of places) {
+      copyBytes(source, start, end, bytes, at);
+      at += end - start;
+    }
     return { bytes, start: 0, end: length };
+  }
+
+  /** Where the parts of a value lie. */
+  #placesOf(template: TextTemplate, rank: number, row: number): StringPlace[] {
+    const places: StringPlace[] = [];
+    let own: OwnTexts | undefined;
+    let ownNext = 0;
+    for (const { kind, column, bytes } of template) {
+      if (kind === PartKind.LITERAL) places.push({ bytes, start: 0, end: bytes.length });
+      else if (kind === PartKind.VALUE) {
+        const place = this.#source.columns.place(column, row);
+        places.push(place ?? damaged(`row ${row} has no value of column ${column}`));
+      } else {
+        if (own === undefined) {
+          own = this.ownTexts(Math.floor(rank / TEXT_PIECE_ROWS));
+          ownNext = firstAt(own.values, rank);
+        }
+        const start = own.offsets[ownNext++];
+        places.push({ bytes: own.bytes, start, end: own.offsets[ownNext] });
+      }
+    }
+    return places;
   }
 
   /** Lets go of what can be read again; the bytes that it still holds. */
@@ -199,14 +211,8 @@ export class DerivedText implements DerivedView {
   }
 
   numbersFrom(from: number): Uint32Array | undefined {
-    const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - from);
-    const numbers = this.#numberStream().some(from, count);
-    if (numbers === undefined) return undefined;
-    const { length } = this.templates();
-    for (let value = 0; value < count; value++) {
-      if (numbers[value] >= length) damaged(`no template ${numbers[value]}`);
-    }
-    return numbers;
+    const count = Math.min(STRETCH_ROWS, this.#valueCount - from);
+    return this.#numberStream().some(from, count, this.templates().length - 1);
   }
 
   valuesOf(chosen: Uint8Array): Uint32Array {

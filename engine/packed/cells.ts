@@ -17,6 +17,12 @@ export interface PackedSteps {
   step: number;
 }
 
+/** Values that ascend, and the place of the first of them in their stream. */
+export interface ValuesFound {
+  first: number;
+  values: readonly number[];
+}
+
 /** Patches as they are stored: what is added lies behind `shift` lower bits. */
 export interface PackedPatches {
   places: PackedSteps;

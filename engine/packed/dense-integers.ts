@@ -1,11 +1,12 @@
 import type { ByteWriter } from '../base/bytes.ts';
 import { bitsOf } from './bitpack.ts';
-import { CODES_MAX, StreamHead } from './integer-stream.ts';
 import {
+  CODES_MAX,
   extentOf,
   idsToWrite,
   isSafe,
   plainBits,
+  StreamHead,
   type StreamUse,
   writeIntegers,
   writeMeasured,

@@ -1,36 +1,17 @@
 import type { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { unpack } from './bitpack.ts';
-import type { PackedSteps, PackedValues, Patches } from './cells.ts';
+import type { PackedSteps, PackedValues, Patches, ValuesFound } from './cells.ts';
 import { readPacked } from './compress.ts';
 import { DeltaSums, SUM_VALUES } from './delta-sums.ts';
 import { free } from './growth.ts';
+import { CODES_MAX, StreamHead, WORD_BITS, WORD_RANGE } from './integers.ts';
 import { findValues, unpackedView, unpackValues } from './packed.ts';
 import { addPatches } from './patches.ts';
 import { StoredPatches } from './stored-patches.ts';
 import { placeIn, type Runs, runsOf, StoredRuns, spreadRuns } from './stored-runs.ts';
 import { StoredWords } from './stored-words.ts';
 
-/** Form of a stored stream, and the flags beside it. The numbers are on disk. Source: FORMAT.md 4.2. */
-export const StreamHead = {
-  CONSTANT: 0,
-  PACKED: 1,
-  DELTA: 2,
-  RUNS: 3,
-  DOUBLES: 4,
-  CODES: 5,
-  ENCODING_MASK: 7,
-  BASE_NEGATIVE: 8,
-  STEP_NEGATIVE: 16,
-  PATCHED: 32,
-} as const;
-/** Values that a stream of codes has at most. */
-export const CODES_MAX = 256;
-
-/** Bits of a word; wider numbers are stored as two. */
-export const WORD_BITS = 32;
-/** Numbers that a word holds. */
-export const WORD_RANGE = 2 ** WORD_BITS;
 /** Ids below are decoded and checked as whole numbers of 32 bits. */
 const ID_END = 2 ** 31;
 /** Width of the largest safe whole number. */
@@ -234,20 +215,27 @@ export class IntegerStream {
     return place;
   }
 
-  /** The values below `end` from `place` on, of deltas in which `placeOf` has found that. */
-  valuesFrom(place: number, end: number): number[] {
+  /**
+   * Finds the values from `from` up to `end`, and the place of the first of them, in deltas that ascend; `undefined`
+   * when it is another stream, or it is not known that they do.
+   */
+  valuesBetween(from: number, end: number): ValuesFound | undefined {
+    if (this.#encoding !== DELTA || this.#width > WORD_BITS || this.#step < 1) return undefined;
+    const sums = this.#sumsUpTo(Math.floor((this.count - 1) / SUM_VALUES));
+    const kept = placeIn(sums, from);
     const values: number[] = [];
-    let known = -1;
     let steps: Uint32Array = NO_WORDS;
-    for (let at = place, value = this.at(place); value < end; at++) {
-      values.push(value);
-      if (at === this.count - 1) break;
-      const first = at - (at % SUM_VALUES);
-      if (first !== known) steps = this.#stepsFrom(first);
-      known = first;
-      value += this.#step + steps[at - first];
+    let place = kept * SUM_VALUES;
+    for (let value = sums[kept]; value < end; place++) {
+      if (value >= from) values.push(value);
+      const at = place % SUM_VALUES;
+      if (place === this.count - 1) value = Number.POSITIVE_INFINITY;
+      else {
+        if (at === 0) steps = this.#stepsFrom(place);
+        value += this.#step + steps[at];
+      }
     }
-    return values;
+    return { first: place - values.length, values };
   }
 
   /** The kept sums, up to that number `last` at least. */
@@ -306,14 +294,23 @@ export class IntegerStream {
 
   /**
    * `count` numbers from `from` on, which is a multiple of SUM_VALUES: of packed ones from 0 to some below ID_END,
-   * which are read alone. Good until any stream is read again.
+   * which are read alone; `undefined` of others. Good until any stream is read again. Throws CORRUPTION when one is
+   * above `max`.
    */
-  some(from: number, count: number): Uint32Array | undefined {
+  some(from: number, count: number, max: number): Uint32Array | undefined {
     const base = this.#base;
     const isSmall = this.#width < WORD_BITS && base >= 0 && this.#isUpTo(ID_END - 1 - base);
     if (this.#encoding !== PACKED || !isSmall || count > PART_VALUES) return undefined;
+    if (this.#patches === undefined) {
+      const words = this.#low?.some(from, count) ?? NO_WORDS;
+      const stored = { words, count, width: this.#width, base };
+      return unpackedView(stored, Math.min(max, ID_END - 1)) ?? damaged(`an id above ${max}`);
+    }
     const numbers = this.#lower(from, count);
-    if (base > 0) for (let index = 0; index < count; index++) numbers[index] += base;
+    for (let index = 0; index < count; index++) {
+      numbers[index] += base;
+      checkId(numbers[index], max);
+    }
     return numbers;
   }
 

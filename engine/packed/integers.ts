@@ -3,8 +3,28 @@ import type { ByteWriter } from '../base/bytes.ts';
 import { bitsOf, pack, packedWords } from './bitpack.ts';
 import { compress, writePacked } from './compress.ts';
 import { free } from './growth.ts';
-import { StreamHead, WORD_BITS, WORD_RANGE } from './integer-stream.ts';
 import { askStream, type Extent, type IdExtent, streamKernel } from './stream-kernel.ts';
+
+/** Form of a stored stream, and the flags beside it. The numbers are on disk. Source: FORMAT.md 4.2. */
+export const StreamHead = {
+  CONSTANT: 0,
+  PACKED: 1,
+  DELTA: 2,
+  RUNS: 3,
+  DOUBLES: 4,
+  CODES: 5,
+  ENCODING_MASK: 7,
+  BASE_NEGATIVE: 8,
+  STEP_NEGATIVE: 16,
+  PATCHED: 32,
+} as const;
+/** Values that a stream of codes has at most. */
+export const CODES_MAX = 256;
+
+/** Bits of a word; wider numbers are stored as two. */
+export const WORD_BITS = 32;
+/** Numbers that a word holds. */
+export const WORD_RANGE = 2 ** WORD_BITS;
 
 const { CONSTANT, PACKED, DELTA, RUNS, DOUBLES, BASE_NEGATIVE, STEP_NEGATIVE } = StreamHead;
 /** Bits reckoned for the start of a run when sizes are compared. */

@@ -1,5 +1,5 @@
 import { damaged } from '../base/errors.ts';
-import type { PackedPatches, PackedSteps, PackedValues, Patches } from './cells.ts';
+import type { PackedPatches, PackedSteps, PackedValues, Patches, ValuesFound } from './cells.ts';
 import { areBelow } from './packed.ts';
 import { firstFrom } from './patches.ts';
 
@@ -17,8 +17,7 @@ const PATCH_BYTES = 8;
 interface Numbers {
   readonly count: number;
   at(index: number): number;
-  placeOf(value: number): number | undefined;
-  valuesFrom(place: number, end: number): number[];
+  valuesBetween(from: number, end: number): ValuesFound | undefined;
   ids(max: number): Uint32Array;
   isWithin(min: number, max: number): boolean;
   steps(): PackedSteps | undefined;
@@ -85,19 +84,30 @@ export class StoredPatches implements Patches {
 
   /** The patch of the number at `place`, 0 when it has none. Throws CORRUPTION. */
   at(place: number): number {
-    const { places, highs } = this.among(place, place + 1);
-    const found = firstFrom(places, place);
-    return places[found] === place ? highs[found] : 0;
+    const found = this.#find(place, place + 1);
+    if (found !== undefined) {
+      return found.values.length === 0 ? 0 : this.#highs.at(found.first) * 2 ** this.#width;
+    }
+    const { places, highs } = this.all();
+    const first = firstFrom(places, place);
+    return places[first] === place ? highs[first] : 0;
   }
 
   /** The patches from one place up to another, and perhaps others; for a few times not all are decoded. */
   among(from: number, to: number): Pick<Patches, 'places' | 'highs'> {
-    const mayLook = this.#patches === undefined && ++this.#looks <= LOOKS_MAX;
-    const first = mayLook ? this.#places.placeOf(from) : undefined;
-    if (first === undefined) return this.all();
-    const places = Uint32Array.from(this.#places.valuesFrom(first, to));
+    const found = this.#find(from, to);
+    if (found === undefined) return this.all();
+    const { first, values } = found;
     const unit = 2 ** this.#width;
-    return { places, highs: places.map((_, at) => this.#highs.at(first + at) * unit) };
+    const highs = new Uint32Array(values.length);
+    for (let at = 0; at < highs.length; at++) highs[at] = this.#highs.at(first + at) * unit;
+    return { places: new Uint32Array(values), highs };
+  }
+
+  /** Finds the places from one up to another; `undefined` when all have to be decoded, or are. */
+  #find(from: number, to: number): ValuesFound | undefined {
+    const mayLook = this.#patches === undefined && ++this.#looks <= LOOKS_MAX;
+    return mayLook ? this.#places.valuesBetween(from, to) : undefined;
   }
 
   /** Lets go of what can be read again, but of few patches; the bytes that it still holds. */

@@ -4,7 +4,7 @@ import { Kind } from '../../engine/column/kind.ts';
 import { ORDERED_SHAPES } from '../../engine/column/shape.ts';
 import { StringEncoding } from '../../engine/column/text.ts';
 import { ADDRESSES_MAGIC } from '../../engine/packed/addresses.ts';
-import { StreamHead } from '../../engine/packed/integer-stream.ts';
+import { StreamHead } from '../../engine/packed/integers.ts';
 import { readHead } from '../../engine/segment/block/block-head.ts';
 import type { ColumnEntry } from '../../engine/segment/block/directory.ts';
 import { FRAME_ALIGNMENT, FrameKind, readFrameHeader } from '../../engine/segment/frame.ts';

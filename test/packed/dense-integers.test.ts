@@ -5,8 +5,8 @@ import { ByteReader, ByteWriter, type FarBytes, WINDOW_BYTES } from '../../engin
 import { type KernelForm, useKernels } from '../../engine/kernel/kernel.ts';
 import type { PackedValues } from '../../engine/packed/cells.ts';
 import { writeDense } from '../../engine/packed/dense-integers.ts';
-import { IntegerStream, StreamHead } from '../../engine/packed/integer-stream.ts';
-import { type StreamUse, writeIntegers } from '../../engine/packed/integers.ts';
+import { IntegerStream } from '../../engine/packed/integer-stream.ts';
+import { StreamHead, type StreamUse, writeIntegers } from '../../engine/packed/integers.ts';
 import {
   chooseValues,
   countCells,

@@ -55,8 +55,12 @@ export function* rowsThatPass(column: Column, test: ValueTest, rows: Bitmap): Un
   }
 }
 
-/** The rows among `rows` whose entry passes. */
-function rowsOfEntries(column: StringColumn, { only, passes }: Passes, rows: Bitmap): Bitmap {
+/** The rows among `rows` whose entry passes, as a new bitmap. Throws CORRUPTION. */
+export function rowsOfEntries(
+  column: StringColumn,
+  { only, passes }: Passes,
+  rows: Bitmap,
+): Bitmap {
   if (only === 0) return new Uint32Array(rows.length);
   const few = column.idsFrom && rowsOfNumbers(rows, (from) => column.idsFrom?.(from), passes);
   if (few !== undefined) return few;
@@ -84,7 +88,8 @@ function rowsOfPacked(column: StringColumn, passes: Uint8Array): Bitmap | undefi
   return packed && chooseValues(packed, passes);
 }
 
-function textsThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Units<Passes> {
+/** The entries of a column that pass and that a row of `rows` has, found in units. Throws CORRUPTION. */
+export function textsThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Units<Passes> {
   if (column.kind === Kind.ARRAY) {
     return entriesThatPass(column, rows, test, arrayTestOf(test), test.weight);
   }

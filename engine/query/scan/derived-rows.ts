@@ -1,11 +1,13 @@
 import { damaged } from '../../base/errors.ts';
 import { TEXT_PIECE_ROWS } from '../../base/limits.ts';
 import type { Units } from '../../base/pause.ts';
+import type { StringColumn } from '../../column/column.ts';
 import type { PossibleParts } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import type { DerivedView } from '../../derive/derived-text.ts';
 import { PartKind, type TemplatePart, type TextTemplate } from '../../derive/template.ts';
 import type { Block } from '../../segment/block/block.ts';
+import type { ValueTest } from '../filter/match.ts';
 import type { PartTest, PartTests } from '../filter/part-test.ts';
 import {
   addRow,
@@ -17,7 +19,7 @@ import {
   keepRows,
   noRows,
 } from '../model/bitmap.ts';
-import { entryTestOf, rowsThatPass } from './column-rows.ts';
+import { entryTestOf, rowsOfEntries, rowsThatPass, textsThatPass } from './column-rows.ts';
 import { rowsOfNumbers } from './stretches.ts';
 
 /** The answer of a test about derived texts, by their parts. */
@@ -55,8 +57,7 @@ export class DerivedRows {
     rows: Bitmap,
     made: (rows: Bitmap) => Units<Bitmap>,
   ): Units<Bitmap> {
-    const rest = this.#rowsOf(this.#possibleValues());
-    keepRows(rest, rows);
+    const rest = this.#possibleAmong(rows);
     if (isEmpty(rest)) return rest;
     const templates = this.#view.templates();
     if (isExact) {
@@ -76,7 +77,8 @@ export class DerivedRows {
     const choices = new Choices(templates, test);
     const found = this.#rowsAmong(choices.found, among);
     const open = this.#rowsAmong(choices.open, among);
-    yield* this.#addOfColumns(choices.columns, among, test, found);
+    const rest = choices.found.includes(1) ? without(among, found) : among;
+    yield* this.#addOfColumns(choices.columns, rest, test, found);
     if (choices.own.includes(1) && this.#view.hasOwn()) {
       yield* this.#addOfOwn(this.#rowsAmong(choices.own, among), test, found);
     }
@@ -96,31 +98,45 @@ export class DerivedRows {
     return rows;
   }
 
-  /** Adds the rows that a column has in their texts with a value that passes. */
+  /** Adds the rows among `rows` that a column has in their texts with a value that passes. */
   *#addOfColumns(
     columns: ReadonlyMap<number, Uint8Array>,
-    among: Bitmap,
+    rows: Bitmap,
     { test }: PartTest,
     found: Bitmap,
   ): Units<void> {
-    const rest = among.slice();
-    dropRows(rest, found);
+    let rest = rows;
     for (const [index, chosen] of columns) {
-      if (isEmpty(rest)) return;
       const info = this.#block.columns[index] ?? damaged(`a text is derived of column ${index}`);
       if (info.kind === Kind.NUMBER && !test.possible(info)) continue;
-      // Rows are tested that have other templates too where that is cheap: most blocks have none that passes.
-      const isCheap = info.kind === Kind.STRING;
-      const rows = isCheap ? rest : this.#rowsAmong(chosen, rest);
-      if (isEmpty(rows)) continue;
-      const passed = yield* rowsThatPass(this.#block.column(index), test, rows);
-      if (!isEmpty(passed)) {
-        if (isCheap) keepRows(passed, this.#rowsAmong(chosen, passed));
-        addRows(found, passed);
-        dropRows(rest, passed);
-      }
+      const column = this.#block.column(index);
+      const passed =
+        column.kind === Kind.STRING
+          ? yield* this.#ofStrings(column, chosen, test, rest)
+          : yield* rowsThatPass(column, test, this.#rowsAmong(chosen, rest));
+      if (passed === undefined || isEmpty(passed)) continue;
+      addRows(found, passed);
+      rest = without(rest, passed);
+      if (isEmpty(rest)) return;
       yield;
     }
+  }
+
+  /**
+   * The rows among `rows` of the templates that are chosen whose string passes; `undefined` when none does. Rows are
+   * tested that have other templates too: that is cheap, and most blocks have none that passes.
+   */
+  *#ofStrings(
+    column: StringColumn,
+    chosen: Uint8Array,
+    test: ValueTest,
+    rows: Bitmap,
+  ): Units<Bitmap | undefined> {
+    const passes = yield* textsThatPass(column, test, rows);
+    if (passes.only === 0) return undefined;
+    const passed = rowsOfEntries(column, passes, rows);
+    if (!isEmpty(passed)) keepRows(passed, this.#rowsAmong(chosen, passed));
+    return passed;
   }
 
   /** Adds the rows among `rows` whose texts have something of their own that passes, a piece a unit. */
@@ -142,30 +158,25 @@ export class DerivedRows {
     }
   }
 
-  /** The values that may pass, as far as is known without a look at them; all when nothing is. */
-  #possibleValues(): Bitmap | undefined {
+  /** The rows among `rows` that may pass, as far as is known without a look at them, as a bitmap of its own. */
+  #possibleAmong(rows: Bitmap): Bitmap {
     const possible = this.#possible;
-    if (possible === undefined) return undefined;
-    const { parts, pieces } = possible;
-    const words = (pieces * TEXT_PIECE_ROWS) / 32;
-    const values = new Uint32Array(parts.length * words);
-    for (let part = 0; part < parts.length; part++) {
-      if (parts[part] === 1) values.fill(0xffffffff, part * words, (part + 1) * words);
+    if (this.#valueRows === undefined) {
+      return possible === undefined ? rows.slice() : partsOf(possible, rows);
     }
-    return values;
+    const all = noRows(this.#valueRows.length).fill(0xffffffff);
+    const found = this.#rowsOf(possible === undefined ? all : partsOf(possible, all));
+    keepRows(found, rows);
+    return found;
   }
 
-  /** The rows of these values, or of all, as a bitmap of its own. */
-  #rowsOf(values: Bitmap | undefined): Bitmap {
-    const rows = noRows(this.#block.rowCount);
+  /** The rows of these values, as a bitmap of its own. */
+  #rowsOf(values: Bitmap): Bitmap {
     const valueRows = this.#valueRows;
-    if (valueRows === undefined) {
-      if (values === undefined) rows.fill(0xffffffff);
-      else rows.set(values.subarray(0, rows.length));
-      return rows;
-    }
+    if (valueRows === undefined) return values.slice();
+    const rows = noRows(this.#block.rowCount);
     for (let value = 0; value < valueRows.length; value++) {
-      if (values === undefined || hasRow(values, value)) addRow(rows, valueRows[value]);
+      if (hasRow(values, value)) addRow(rows, valueRows[value]);
     }
     return rows;
   }
@@ -180,6 +191,24 @@ export class DerivedRows {
     }
     return values;
   }
+}
+
+/** The values among `values` that are in parts that may have what is looked for. */
+function partsOf({ parts, pieces }: PossibleParts, values: Bitmap): Bitmap {
+  const found = new Uint32Array(values.length);
+  const words = (pieces * TEXT_PIECE_ROWS) / 32;
+  for (let part = 0; part < parts.length; part++) {
+    const first = part * words;
+    if (parts[part] === 1) found.set(values.subarray(first, first + words), first);
+  }
+  return found;
+}
+
+/** The rows of `rows` that `others` do not have, as a bitmap of its own. */
+function without(rows: Bitmap, others: Bitmap): Bitmap {
+  const rest = rows.slice();
+  dropRows(rest, others);
+  return rest;
 }
 
 function isFoundIn({ kind, bytes }: TemplatePart, { test }: PartTest): boolean {

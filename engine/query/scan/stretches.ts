@@ -62,11 +62,12 @@ export function rowsOfNumbers(
   const isDone = inStretches(rows, numbersFrom, (numbers, { first, end }) => {
     found ??= noRows(rows.length * 32);
     for (let word = first; word < end; word++) {
+      if (rows[word] === 0) continue;
       const base = (word - first) * 32;
-      for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
-        const bit = 31 - Math.clz32(bits & -bits);
-        found[word] |= chosen[numbers[base + bit]] << bit;
-      }
+      const next = Math.min(base + 32, numbers.length);
+      let bits = 0;
+      for (let at = base; at < next; at++) bits |= chosen[numbers[at]] << at;
+      found[word] = bits & rows[word];
     }
   });
   return isDone ? (found ?? noRows(rows.length * 32)) : undefined;

@@ -30,6 +30,9 @@ export class BlockKeys implements RowKeyReader {
   readonly #sums: DeltaSums;
   readonly #read: (region: Region) => Uint8Array | FarBytes;
   #times: IntegerStream | undefined;
+  /** The row whose date was read last, and the date. */
+  #lastRow = -1;
+  #lastTimeMs = 0;
   #received: IntegerStream | undefined;
   #single: OneWriterKeys | undefined;
   #all: RowKeys | undefined;
@@ -77,7 +80,11 @@ export class BlockKeys implements RowKeyReader {
   }
 
   timeAt(row: number): number {
-    return this.#timeStream().at(row);
+    if (this.#lastRow !== row) {
+      this.#lastTimeMs = this.#timeStream().at(row);
+      this.#lastRow = row;
+    }
+    return this.#lastTimeMs;
   }
 
   receivedAt(row: number): number {
