@@ -10,8 +10,8 @@ const BLOCKS_BYTES_MAX = 24 * 1024 * 1024;
 const RESTING_BYTES_MAX = 8 * 1024 * 1024;
 /** Memory of heads: of some 300 blocks of ten attributes, 20 million rows. */
 const HEADS_BYTES_MAX = 12 * 1024 * 1024;
-/** Blocks that come to rest between two looks at all of them: who still reads one may decode more of it. */
-const LOOK_EVERY = 32;
+/** Blocks that come to rest between two looks at another one: who still reads one may decode more of it. */
+const LOOK_EVERY = 4;
 /** Bytes that strings take decoded, over those that the block takes on disk. */
 const EXPANSION = 4;
 
@@ -52,8 +52,9 @@ export class BlockCache {
 
   #rest(key: string, segment: number, block: Block): void {
     if (this.#heads.get(key) === undefined) return;
-    this.#resting.keep(key, segment, block, block.rest());
-    if (++this.#restedCount % LOOK_EVERY === 0) this.#resting.weigh((resting) => resting.rest());
+    this.#resting.keep(key, segment, block, block.rest(false));
+    if (++this.#restedCount % LOOK_EVERY === 0)
+      this.#resting.weighNext((resting) => resting.rest(true));
   }
 
   /** Forgets the blocks of segments that are gone. */

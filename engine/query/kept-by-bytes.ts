@@ -10,6 +10,8 @@ export class KeptByBytes<K, T> {
   readonly #onExcess: ((key: K, segment: number, value: T) => void) | undefined;
   /** The one that was used last at the end. */
   readonly #kept = new Map<K, Kept<T>>();
+  /** Those that are still to be weighed in this turn. */
+  #turn = this.#kept.values();
   #bytes = 0;
 
   /** `onExcess` is told what goes for others. */
@@ -39,13 +41,17 @@ export class KeptByBytes<K, T> {
     this.#dropExcess();
   }
 
-  /** Takes what the values take from `bytesOf`, which may have changed. */
-  weigh(bytesOf: (value: T) => number): void {
-    this.#bytes = 0;
-    for (const kept of this.#kept.values()) {
-      kept.bytes = bytesOf(kept.value);
-      this.#bytes += kept.bytes;
+  /** Takes what the next value in turn takes from `bytesOf`: that of each may have changed. */
+  weighNext(bytesOf: (value: T) => number): void {
+    const next = this.#turn.next();
+    if (next.done === true) {
+      this.#turn = this.#kept.values();
+      return;
     }
+    const kept = next.value;
+    this.#bytes -= kept.bytes;
+    kept.bytes = bytesOf(kept.value);
+    this.#bytes += kept.bytes;
     this.#dropExcess();
   }
 

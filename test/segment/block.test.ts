@@ -88,7 +88,7 @@ t.test('any events come back from any part of a batch', async () => {
         for (const _ of ['at first', 'after a rest']) {
           const wrong = fault(block, rows.slice(start, end));
           if (wrong !== undefined) throw new Error(wrong);
-          block.rest();
+          block.rest(false);
         }
       }
     }),

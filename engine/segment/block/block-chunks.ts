@@ -14,28 +14,19 @@ import { type BlockRegions, bytesOf } from './block-regions.ts';
 import type { DictionarySource } from './block-sources.ts';
 import { BlockTexts } from './block-texts.ts';
 import type { ColumnEntry } from './directory.ts';
-
-/** Memory of a chunk at rest, besides what it tells. */
-const CHUNK_BYTES = 1_024;
-/** Memory above which a chunk does not stay: it is read in part, where it may be, when it is opened again. */
-const RESTING_MAX = 16 * 1024;
-
-/** Part of a block that is open for reading, and can let go of most of its memory. */
-interface Resting {
-  /** Lets go of what can be read again; the bytes that it still takes. */
-  rest(): number;
-}
+import { OpenChunks } from './open-chunks.ts';
 
 /** Chunks of the columns of a block, each opened once. Throws CORRUPTION. */
 export class BlockChunks {
   readonly #head: BlockHead;
   readonly #regions: BlockRegions;
   readonly #dictionaries: DictionarySource | undefined;
-  readonly #presences = new Map<number, PresentRows>();
-  readonly #strings = new Map<number, StringChunk>();
-  readonly #numbers = new Map<number, NumberChunk>();
-  readonly #dates = new Map<number, DateChunk>();
-  readonly #derived = new Map<number, DerivedText>();
+  readonly #presences = new OpenChunks<PresentRows>();
+  readonly #strings = new OpenChunks<StringChunk>();
+  readonly #numbers = new OpenChunks<NumberChunk>();
+  readonly #dates = new OpenChunks<DateChunk>();
+  readonly #derived = new OpenChunks<DerivedText>();
+  readonly #all = [this.#presences, this.#derived, this.#strings, this.#numbers, this.#dates];
   #kernel: DeriveKernel | undefined;
   #texts: BlockTexts | undefined;
 
@@ -60,8 +51,7 @@ export class BlockChunks {
     const { layout, presentCount, region } = this.#head.directory.presences[presence];
     const reader = new ByteReader(this.#regions.region(region));
     const present = PresentRows.read(reader, layout, presentCount, this.#rowCount);
-    this.#presences.set(presence, present);
-    return present;
+    return this.#presences.keep(presence, present);
   }
 
   /** The chunk of a column of strings or arrays. */
@@ -84,8 +74,7 @@ export class BlockChunks {
       entry.hasSlots ? this.#rowCount : entry.presentCount,
       entry.entryCount,
     );
-    this.#strings.set(index, chunk);
-    return chunk;
+    return this.#strings.keep(index, chunk);
   }
 
   /** Texts of a column of derived strings. */
@@ -104,8 +93,7 @@ export class BlockChunks {
       kernel,
     };
     const text = new DerivedText(source, presentCount);
-    this.#derived.set(index, text);
-    return text;
+    return this.#derived.keep(index, text);
   }
 
   /** The chunk of a column of numbers. */
@@ -114,8 +102,7 @@ export class BlockChunks {
     if (known !== undefined) return known;
     const bytes = this.#regions.chunk(index, entry.regions[0]);
     const chunk = new NumberChunk(bytes, entry.presentCount, this.#head.sumsOf(index));
-    this.#numbers.set(index, chunk);
-    return chunk;
+    return this.#numbers.keep(index, chunk);
   }
 
   /** The chunk of a column of dates. */
@@ -124,8 +111,7 @@ export class BlockChunks {
     if (known !== undefined) return known;
     const bytes = this.#regions.far(entry.regions[0]);
     const chunk = new DateChunk(bytes, entry.presentCount, this.#head.sumsOf(index));
-    this.#dates.set(index, chunk);
-    return chunk;
+    return this.#dates.keep(index, chunk);
   }
 
   /** Texts of the columns, by their numbers. */
@@ -142,9 +128,8 @@ export class BlockChunks {
 
   /** Lets go of what was decoded of columns; arrays that it gave are empty then. */
   forgetValues(): void {
-    for (const chunks of this.#chunks) {
-      for (const chunk of chunks.values()) chunk.free();
-      chunks.clear();
+    for (const chunks of [this.#strings, this.#numbers, this.#dates]) {
+      chunks.clear((chunk) => chunk.free());
     }
     this.#derived.clear();
     this.#texts?.free();
@@ -153,42 +138,27 @@ export class BlockChunks {
 
   /** Lets go of what was decoded of columns; what it gave stays good. */
   letGo(): void {
-    for (const chunks of this.#chunks) chunks.clear();
-    this.#derived.clear();
-    this.#presences.clear();
+    for (const chunks of this.#all) chunks.clear();
     this.#texts?.rest();
   }
 
   /** Lets go of the rows that have values. */
   forgetRows(): void {
-    for (const present of this.#presences.values()) present.free();
-    this.#presences.clear();
+    this.#presences.clear((present) => present.free());
   }
 
-  /** Lets go of what can be read again, so that what is left is small; the bytes of that, about. */
-  rest(): number {
+  /**
+   * Lets go of what can be read again of what was read since the last time, or of `all`, so that what is left is small;
+   * the bytes of that, about.
+   */
+  rest(all: boolean): number {
     this.#texts?.rest();
-    let bytes = restOf(this.#presences) + restOf(this.#derived);
-    for (const chunks of this.#chunks) bytes += restOf(chunks);
+    let bytes = 0;
+    for (const chunks of this.#all) bytes += chunks.rest(all);
     return bytes;
   }
 
   get #rowCount(): number {
     return this.#head.ref.rowCount;
   }
-
-  get #chunks(): readonly Map<number, Resting & { free(): void }>[] {
-    return [this.#strings, this.#numbers, this.#dates];
-  }
-}
-
-/** Lets chunks rest, and takes out those that still take much; the bytes of the others. */
-function restOf(chunks: Map<number, Resting>): number {
-  let bytes = 0;
-  for (const [index, chunk] of chunks) {
-    const held = chunk.rest() + CHUNK_BYTES;
-    if (held > RESTING_MAX) chunks.delete(index);
-    else bytes += held;
-  }
-  return bytes;
 }

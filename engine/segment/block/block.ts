@@ -242,9 +242,10 @@ export class Block {
 
   /**
    * Lets go of what can be read again, but not of how, so that little is left; the bytes of that, about. What it gave
-   * stays good.
+   * stays good. Of chunks those count that were asked for since the last time; all of them do when some may have been
+   * read by one who had them before.
    */
-  rest(): number {
+  rest(all: boolean): number {
     this.#columns.clear();
     this.#all.overflow?.forget();
     let bytes = this.#keys.rest();
@@ -253,7 +254,7 @@ export class Block {
       bytes = 0;
     }
     return (
-      bytes + RESTING_BYTES + this.#all.restingBytes + this.#shapes.rest() + this.#chunks.rest()
+      bytes + RESTING_BYTES + this.#all.restingBytes + this.#shapes.rest() + this.#chunks.rest(all)
     );
   }
 
