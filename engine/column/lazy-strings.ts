@@ -154,42 +154,52 @@ class OwnEntries implements BlockEntries {
   }
 }
 
+/** Reads that a column over a dictionary of its block makes on demand. They throw CORRUPTION. */
+interface DictionaryReads {
+  ids(): Uint32Array;
+  /** As those of a column over a dictionary of its segment. */
+  packed(): PackedValues | undefined;
+  /** The same arrays each time. */
+  entries(): Entries;
+}
+
 /** A column over a dictionary of its block, whose ids and entries are read when they are asked for. */
 export class DictionaryColumn implements StringColumn {
   readonly kind: StringColumn['kind'];
   readonly entryCount: number;
   readonly shared = undefined;
   readonly own: BlockEntries | undefined;
-  readonly #entries: () => Entries;
-  readonly #readIds: () => Uint32Array;
+  readonly #reads: DictionaryReads;
   #ids: Uint32Array | undefined;
 
-  /** `entries` reads them, the same arrays each time; `keeper` keeps sums of them. */
+  /** `keeper` keeps sums of its entries. */
   constructor(
     kind: StringColumn['kind'],
-    ids: () => Uint32Array,
     entryCount: number,
-    entries: () => Entries,
+    reads: DictionaryReads,
     keeper: SumKeeper | undefined,
   ) {
     this.kind = kind;
-    this.#readIds = ids;
     this.entryCount = entryCount;
-    this.#entries = entries;
-    this.own = keeper && new OwnEntries(entryCount, { entries }, keeper);
+    this.#reads = reads;
+    this.own = keeper && new OwnEntries(entryCount, { entries: () => reads.entries() }, keeper);
   }
 
   get ids(): Uint32Array {
-    this.#ids ??= this.#readIds();
+    this.#ids ??= this.#reads.ids();
     return this.#ids;
   }
 
+  packed(): PackedValues | undefined {
+    return this.#reads.packed();
+  }
+
   get offsets(): Uint32Array {
-    return this.#entries().offsets;
+    return this.#reads.entries().offsets;
   }
 
   get bytes(): Uint8Array {
-    return this.#entries().bytes;
+    return this.#reads.entries().bytes;
   }
 }
 

@@ -195,11 +195,14 @@ export class StringChunk {
     return bits;
   }
 
-  /** The ids of a shared chunk that are entries + 1 themselves, as they are stored. */
+  /** The ids as they are stored, when they are entries + 1 themselves. */
   #packedIds(): PackedValues | undefined {
-    return this.#sharedList(this.#dictionary()) === undefined
-      ? this.#idStream().packed(0)
-      : undefined;
+    if (this.#encoding === StringEncoding.CONSTANT) {
+      return { words: new Uint32Array(0), count: this.#valueCount, width: 0, base: 1 };
+    }
+    const isShared = this.#encoding === StringEncoding.SHARED;
+    if (isShared && this.#sharedList(this.#dictionary()) !== undefined) return undefined;
+    return this.#idStream().packed(0);
   }
 
   /** The ids of a stretch of values of a shared chunk that are entries + 1 themselves. */
@@ -237,10 +240,12 @@ export class StringChunk {
   ): StringColumn {
     const readIds = (): Uint32Array => this.#idsByRow(present, rowCount);
     const entries = (): Entries => guard(() => this.entries());
+    const packed = (): PackedValues | undefined =>
+      present === undefined ? guard(() => this.#packedIds()) : undefined;
     if (this.#encoding === StringEncoding.SHARED) {
       return new SharedStringColumn(kind, this.#dictionary(), {
         ids: () => guard(readIds),
-        packed: () => (present === undefined ? guard(() => this.#packedIds()) : undefined),
+        packed,
         rowsOf: (id) => (present === undefined ? guard(() => this.bitsOf(id)) : undefined),
         idsFrom: (from) => (present === undefined ? guard(() => this.#idsFrom(from)) : undefined),
         partsWith,
@@ -255,7 +260,8 @@ export class StringChunk {
       };
       return new TextColumn(kind, this.#valueCount, reads, keeper);
     }
-    return new DictionaryColumn(kind, () => guard(readIds), this.#entryCount, entries, keeper);
+    const reads = { ids: () => guard(readIds), entries, packed };
+    return new DictionaryColumn(kind, this.#entryCount, reads, keeper);
   }
 
   #idsByRow(present: PresentRows | undefined, rowCount: number): Uint32Array {

@@ -37,7 +37,10 @@ function opened(texts: readonly string[], isText: boolean, cache: SumCache): Str
   const keeper = cache.keeper(1, '64 0');
   const entries = (): Entries => entriesOf(texts);
   const ids = (): Uint32Array => Uint32Array.from(texts, (_, at) => at + 1);
-  if (!isText) return new DictionaryColumn(Kind.STRING, ids, texts.length, entries, keeper);
+  if (!isText) {
+    const reads = { ids, entries, packed: () => undefined };
+    return new DictionaryColumn(Kind.STRING, texts.length, reads, keeper);
+  }
   const piece = (first: number): Entries => entriesOf(texts.slice(first, first + PIECE_ENTRIES));
   const reads = { ids, entries, piece, partsWith: undefined };
   return new TextColumn(Kind.STRING, texts.length, reads, keeper);
@@ -92,7 +95,8 @@ t.test('texts are not read to find none, when they were looked up twice', async 
       readCount++;
       return entriesOf(texts);
     };
-    const column = new DictionaryColumn(Kind.STRING, ids, 32, entries, keeper);
+    const reads = { ids, entries, packed: () => undefined };
+    const column = new DictionaryColumn(Kind.STRING, 32, reads, keeper);
     return found(column, texts, wanted, allRows(32));
   };
   t.same([ask('c'), ask('c')], [[], []]);

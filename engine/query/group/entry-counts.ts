@@ -373,10 +373,11 @@ export class EntryCounts implements BlockVisitor {
   }
 
   /** Counts rows by the hashes of a block's own entries, in units. */
-  *#addOwn(ref: BlockRef, { ids }: StringColumn, own: KeptEntries): Units<void> {
+  *#addOwn(ref: BlockRef, column: StringColumn, own: KeptEntries): Units<void> {
     const hashed = this.#hashed ?? (yield* this.#hashes());
     const block = yield* hashed.strings.units(ref, own, this.#level.numbers);
-    hashed.add(block, ids, this.#nesting.pairs());
+    const pairs = this.#nesting.pairs();
+    hashed.add(block, idsOf(column), pairs);
     this.#check();
   }
 

@@ -128,11 +128,12 @@ export class FieldValues<Numbers extends ValueNumbers> {
       const codes = column.packed(SMALL_NUMBERS - 1);
       return codes && { codes, known: this.#smallOf(column.scale) };
     }
-    if (column.kind !== Kind.STRING || column.shared === undefined) return undefined;
-    const { shared, entryCount } = column;
-    if (entryCount > LARGE_ENTRIES) return undefined;
+    if (column.kind !== Kind.STRING) return undefined;
+    const { entryCount } = column;
+    const dictionary = column.shared ?? column.own;
+    if (dictionary === undefined || entryCount > LARGE_ENTRIES) return undefined;
     const codes = column.packed?.();
-    return codes && { codes, known: this.#knownFor(shared, entryCount) };
+    return codes && { codes, known: this.#knownFor(dictionary, entryCount) };
   }
 
   /** Meanings of codes of small numbers, as far as these are known; `undefined` when the numbers are not small. */
@@ -171,8 +172,8 @@ export class FieldValues<Numbers extends ValueNumbers> {
       };
     }
     assert(column.kind === Kind.STRING, 'numbers or strings');
-    const { shared, entryCount } = column;
-    const dictionary = must(shared, 'a dictionary');
+    const { entryCount } = column;
+    const dictionary = must(column.shared ?? column.own, 'a dictionary');
     const known = this.#knownFor(dictionary, entryCount);
     const texts: Texts = { dictionary, entries: undefined, hashes: undefined };
     if (this.numbers.usesHashes) texts.hashes = yield* dictionary.hashUnits(this.numbers);
