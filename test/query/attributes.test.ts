@@ -137,11 +137,13 @@ t.test('attributes and their values are those of the model', async () => {
       fc.nat(4),
       queries,
       fc.constantFrom(3, 50_000),
-      async (written, sealedCount, { range, ...asked }, distinctMax) => {
+      // Of little memory the share of each attribute is none: all are counted again.
+      fc.constantFrom(1e5, 1e9),
+      async (written, sealedCount, { range, ...asked }, distinctMax, memoryBytesMax) => {
         const { shelf, model } = await stored(written, sealedCount);
         const [fromMs, toMs] = range ?? [EVER.fromMs, EVER.toMs];
         const query = { ...asked, fromMs, toMs };
-        const limits = { distinctMax, memoryBytesMax: 1e9 };
+        const limits = { distinctMax, memoryBytesMax };
         const snapshot = { blocks: shelf.refs };
         const { attributes } = run(attributesUnits(shelf.reader, snapshot, query, limits));
         const wanted = wantedOf(model, query);
@@ -187,6 +189,29 @@ t.test('sealed blocks that are selected whole are counted by their footers', asy
   t.match(counted.stats, { blocksTotal: 2, blocksOpened: 0, rowsScanned: 0 });
   const cut = run(attributesUnits(shelf.reader, snapshot, { ...query, toMs: 10 }));
   t.match(cut, { attributes: [{ eventCount: 10 }, { eventCount: 3 }], stats: { blocksOpened: 1 } });
+});
+
+t.test('attributes of few events are counted together', async (t) => {
+  const names = Array.from({ length: 60 }, (_, place) => `a${100 + place}`);
+  const rows = names.map((name, timeMs) => ({ timeMs, leaves: [text(name, 'x')] }));
+  const { shelf } = await stored([rows], 0);
+  let openings = 0;
+  const source = {
+    secret: shelf.reader.secret,
+    ids: shelf.reader.ids,
+    open: (ref: (typeof shelf.refs)[number]) => {
+      openings++;
+      return shelf.reader.open(ref);
+    },
+  };
+  const query = { ...EVER, predicate: ALL, limit: 100, values: 1 };
+  const { attributes } = run(attributesUnits(source, { blocks: shelf.refs }, query));
+  const counts = attributes.map(({ path, values }) => ({ path, count: values?.[0].eventCount }));
+  t.same(
+    counts,
+    names.map((name) => ({ path: `custom.${name}`, count: 1 })),
+  );
+  t.ok(openings <= 3 * shelf.refs.length, `${openings} openings`);
 });
 
 t.test('dates have bounds, numbers win over them, and text has none', async (t) => {

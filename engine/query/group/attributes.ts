@@ -7,7 +7,7 @@ import type {
 } from '../model/query.ts';
 import type { BlockSource, Progress } from '../model/source.ts';
 import { telling } from '../model/units.ts';
-import { PresenceCounter } from './attribute-presence.ts';
+import { type Presence, PresenceCounter } from './attribute-presence.ts';
 import {
   type MeasuredValues,
   ValueCounter,
@@ -20,15 +20,19 @@ import { WholeValues, wholeTaken } from './whole-values.ts';
 /** Attributes whose values are counted in one pass, and whose values are only measured: each takes some memory. */
 const PASS_ATTRIBUTES = 2;
 const PASS_MEASURED = 8;
+/** Attributes of few events that are looked at in one pass, and how many each has: there may be very many of them. */
+const PASS_FEW = 64;
+const FEW_EVENTS = 4_096;
 
 const LIMITS: ValueLimits = { distinctMax: 50_000, memoryBytesMax: 8 * 1024 * 1024 };
 
 /**
  * Finds the attributes of the selected events and, when `values` are asked for, what they hold. First the events that
  * have each are counted, a block a unit, of sealed blocks that are selected whole by their footers; then the values of
- * a few attributes a pass. All is exact but the number of distinct values above 10,000, which is within 1 %: the values
- * of an attribute that has too many are left out. Damaged blocks are left out and counted. Throws LIMIT when there are
- * too many attributes, and what the source throws but CORRUPTION. Source: INTERFACE.md 4.8.
+ * a few attributes a pass, of more that have few events. All is exact but the number of distinct values above 10,000,
+ * which is within 1 %: the values of an attribute that has too many are left out. Damaged blocks are left out and
+ * counted. Throws LIMIT when there are too many attributes, and what the source throws but CORRUPTION. Source:
+ * INTERFACE.md 4.8.
  */
 export function* attributesUnits(
   source: BlockSource,
@@ -67,8 +71,9 @@ function* factsOf(
   if (valueLimit === undefined) return presences;
   const facts: AttributeFacts[] = [];
   const size = valueLimit === 0 ? PASS_MEASURED : PASS_ATTRIBUTES;
-  for (let from = 0; from < presences.length; from += size) {
-    const some = presences.slice(from, from + size);
+  for (let from = 0; from < presences.length; ) {
+    const some = presences.slice(from, from + sizeAt(presences[from], size));
+    from += some.length;
     const paths = some.map(({ path }) => path);
     const measured = yield* valueLimit === 0
       ? measure(source, scan, paths, limits)
@@ -82,7 +87,12 @@ function* factsOf(
   return facts;
 }
 
-/** The values of some attributes, counted. */
+/** Attributes of a pass that begins with this one: those behind it have no more events. */
+function sizeAt({ eventCount }: Presence, size: number): number {
+  return eventCount <= FEW_EVENTS ? PASS_FEW : size;
+}
+
+/** The values of some attributes, counted: of many in a share of the memory, the larger ones by themselves again. */
 function* count(
   source: BlockSource,
   scan: BlockScan,
@@ -93,14 +103,22 @@ function* count(
   const { secret } = source;
   const seed = new DataView(secret.buffer, secret.byteOffset).getInt32(8, true);
   const whole = new WholeValues(source, scan, paths);
-  const counter = yield* wholeTaken(scan, () => new ValueCounter(paths, seed, limits, whole));
+  const shares = Math.max(1, paths.length / PASS_ATTRIBUTES);
+  const share = { ...limits, memoryBytesMax: limits.memoryBytesMax / shares };
+  const counter = yield* wholeTaken(scan, () => new ValueCounter(paths, seed, share, whole));
   if ((yield* scan.run(counter)) === 'damaged') return undefined;
   const measured = yield* telling(() => scan.progress, counter.results(valueLimit));
   const full = counter.fullPaths();
-  if (full.length === 0) return measured;
-  const others = yield* measure(source, scan, full, limits);
-  if (others === undefined) return undefined;
-  for (const [path, known] of others) measured.set(path, { ...known, values: null });
+  for (let from = 0; from < full.length; from += PASS_ATTRIBUTES) {
+    const some = full.slice(from, from + PASS_ATTRIBUTES);
+    const others = yield* shares > 1
+      ? count(source, scan, some, valueLimit, limits)
+      : measure(source, scan, some, limits);
+    if (others === undefined) return undefined;
+    for (const [path, known] of others) {
+      measured.set(path, shares > 1 ? known : { ...known, values: null });
+    }
+  }
   return measured;
 }
 
