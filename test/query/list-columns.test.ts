@@ -1,4 +1,6 @@
 import t from 'tap';
+import { finished } from '../../engine/base/pause.ts';
+import { EventBuilder } from '../../engine/query/events/event.ts';
 import { fetchUnits } from '../../engine/query/events/fetch.ts';
 import { listUnits } from '../../engine/query/events/list.ts';
 import type { Predicate } from '../../engine/query/model/predicate.ts';
@@ -87,6 +89,30 @@ t.test('a column of a formula is what it comes to on the event', async (t) => {
       'null null null null',
     ],
   );
+});
+
+t.test('an event is made once for all columns that its block has not', async (t) => {
+  const blocks = blocksOf();
+  const block = blocks.open(blocks.refs[0]);
+  let made = 0;
+  const { eventText } = block;
+  block.eventText = (row) => {
+    made++;
+    return eventText.call(block, row);
+  };
+  const columns = ['custom.w', 'custom', 'custom.v', 'custom.x'].map(
+    (path): ListColumn => ({ type: 'attribute', path }),
+  );
+  const view = { event: true, columns };
+  const builder = finished(EventBuilder.open(block, blocks.ids, view, [0, 1]));
+  t.same(
+    [0, 1].map((row) => builder.build(row).columns),
+    [
+      ['null', '{"v":"GET"}', '"GET"', 'null'],
+      ['null', '{"v":8}', '8', 'null'],
+    ],
+  );
+  t.equal(made, 2);
 });
 
 t.test('a fetched event has such columns too', async (t) => {

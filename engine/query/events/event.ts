@@ -24,6 +24,8 @@ export class EventBuilder {
   readonly #indexes: number[][];
   /** Of each list column of tags the number of each row's tag, from 1, or 0. */
   readonly #tags: (Int32Array | undefined)[];
+  /** The event that was made last: many columns may ask for it. */
+  #made = { row: -1, text: '' };
 
   private constructor(
     block: Block,
@@ -63,7 +65,7 @@ export class EventBuilder {
     const columns = this.#view.columns.map((column, at) => this.#columnText(column, at, row));
     const receivedMs = keys.receivedAt(row);
     const listed: ListedEvent = { id: this.#ids.encode(key), timeMs, receivedMs, columns };
-    if (this.#view.event) listed.event = block.eventText(row);
+    if (this.#view.event) listed.event = this.#eventText(row);
     return listed;
   }
 
@@ -87,7 +89,12 @@ export class EventBuilder {
       const text = this.#block.valueText(index, row);
       if (text !== undefined) return text;
     }
-    return attributeText(this.#block.eventText(row), path) ?? 'null';
+    return attributeText(this.#eventText(row), path) ?? 'null';
+  }
+
+  #eventText(row: number): string {
+    if (this.#made.row !== row) this.#made = { row, text: this.#block.eventText(row) };
+    return this.#made.text;
   }
 }
 
