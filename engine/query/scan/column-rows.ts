@@ -10,6 +10,7 @@ import {
   addRow,
   addRows,
   type Bitmap,
+  countRows,
   dropRow,
   hasRow,
   isEmpty,
@@ -20,8 +21,9 @@ import { partsOfRows } from '../model/units.ts';
 import { type EntryTest, entriesThatPass, type Passes, testEach } from './entry-passes.ts';
 import { rowsOfNumbers } from './stretches.ts';
 
-/** Words of a bitmap whose rows are tested one by one in a unit: 2,048 rows. */
-const PART_WORDS = 64;
+/** Rows that are tested one by one in a unit, and words of a bitmap of as many. */
+const PART_ROWS = 2_048;
+const PART_WORDS = PART_ROWS / 32;
 
 /** The rows among `rows` that have a value in `column`, as a new bitmap. */
 export function rowsPresent(column: Column, rows: Bitmap): Bitmap {
@@ -131,7 +133,7 @@ function* numbersThatPass(column: NumberColumn, test: ValueTest, rows: Bitmap): 
 
 /** Those of `rows` that pass a test that is as slow as one of texts: some thousand rows a unit. */
 function* testedInParts(rows: Bitmap, test: (part: Bitmap) => Bitmap): Units<Bitmap> {
-  if (rows.length <= PART_WORDS) return test(rows);
+  if (countRows(rows) <= PART_ROWS) return test(rows);
   const found = new Uint32Array(rows.length);
   for (const part of partsOfRows(rows, PART_WORDS)) {
     if (isEmpty(part)) continue;
