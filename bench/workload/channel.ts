@@ -73,24 +73,31 @@ async function sendDatagrams(
 
 const joined = (bodies: readonly Body[]): Buffer => Buffer.concat(bodies.map(({ body }) => body));
 
-/** HTTP with bodies of so many bytes. */
-const http = (name: string, what: string, bodyBytes: number): Channel => ({
+/** HTTP with bodies of so many bytes, over so many connections. */
+const http = (
+  name: string,
+  size: string,
+  bodyBytes: number,
+  connections = CONNECTIONS,
+): Channel => ({
   name,
-  what,
+  what: `HTTP, bodies of ${size} over ${connections} connections`,
   settings: [],
   bodyBytes,
   hasKeys: false,
   mayLose: false,
   send: (service, bodies, progress) => {
     const url = `${service.http}/v1/input/${service.writeKey}`;
-    return postAll(url, bodies, 'application/x-ndjson', progress);
+    return postAll(url, bodies, 'application/x-ndjson', progress, connections);
   },
 });
 
 /** All channels. */
 export const CHANNELS = {
-  http: http('http', `HTTP, bodies of 1 MB over ${CONNECTIONS} connections`, 1_000_000),
-  http4k: http('http-4k', `HTTP, bodies of 4 kB over ${CONNECTIONS} connections`, 4_096),
+  http: http('http', '1 MB', 1_000_000),
+  http4k: http('http-4k', '4 kB', 4_096),
+  /** A fleet of shippers. */
+  httpFleet: http('http-fleet', '4 kB', 4_096, 64),
   tcp: {
     name: 'tcp',
     what: 'one TCP connection, until its half-close is answered',

@@ -28,7 +28,7 @@ function again(...of: Parameters<typeof ingestion>): Ingestion {
   return { ...ingestion(...of), runsMax: RUNS_AGAIN };
 }
 
-const { http, http4k, tcp, tls, udp } = CHANNELS;
+const { http, http4k, httpFleet, tcp, tls, udp } = CHANNELS;
 
 /** Turns on the parsing extensions that come with the service. */
 async function extend(service: Service): Promise<void> {
@@ -45,6 +45,7 @@ export const ingestions: Ingestion[] = [
   { ...ingestion('ingest-tcp-rough', 'access-rough', tcp), warmLoads: 4 },
   again('ingest-http-rough', 'access-rough', http),
   again('ingest-http-4k-rough', 'access-rough', http4k, EVENTS / 5),
+  again('ingest-http-fleet-rough', 'access-rough', httpFleet, EVENTS / 5),
   again('ingest-tls-rough', 'access-rough', tls),
   again('ingest-udp-rough', 'access-rough', udp),
   ingestion('ingest-syslog', 'syslog-pairs', tcp),

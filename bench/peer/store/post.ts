@@ -3,7 +3,7 @@ import type { Body } from '../../corpus/bodies.ts';
 
 /** POSTs over a few connections that stay open, as shippers send. */
 
-/** How many connections `postAll` sends over. */
+/** How many connections `postAll` sends over, unless it is said. */
 export const CONNECTIONS = 4;
 
 /**
@@ -15,8 +15,9 @@ export async function postAll(
   bodies: readonly Body[],
   contentType: string,
   progress: (events: number) => void = () => {},
+  connections = CONNECTIONS,
 ): Promise<number[]> {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const latencies: number[] = [];
   let next = 0;
   let sent = 0;
@@ -31,7 +32,7 @@ export async function postAll(
     }
   };
   try {
-    await Promise.all(Array.from({ length: CONNECTIONS }, work));
+    await Promise.all(Array.from({ length: connections }, work));
   } finally {
     agent.destroy();
   }
