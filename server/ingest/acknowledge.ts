@@ -8,6 +8,8 @@ const FREE_BYTES_MIN = 65_536;
 export interface TaskEnds {
   /** The slot of a task of `bytes` is not read any more. */
   free(task: number, bytes: number): void;
+  /** The task, a body, is over: its events are stored. */
+  stored(task: number, events: number, bytes: number): void;
   /** The task is over. */
   done(outcome: TaskOutcome): void;
 }
@@ -20,6 +22,7 @@ export class Acknowledger implements TaskEnds {
   readonly #post: (message: FromIngest) => void;
   #group: CommittedGroup | undefined;
   #freed: number[] = [];
+  #stored: number[] = [];
   #outcomes: TaskOutcome[] = [];
   #own: [Channel, TaskOutcome][] = [];
   #asking: (() => void)[] = [];
@@ -34,6 +37,11 @@ export class Acknowledger implements TaskEnds {
   free(task: number, bytes: number): void {
     if (bytes < FREE_BYTES_MIN) return;
     this.#freed.push(task);
+    this.#schedule();
+  }
+
+  stored(task: number, events: number, bytes: number): void {
+    this.#stored.push(task, events, bytes);
     this.#schedule();
   }
 
@@ -70,19 +78,22 @@ export class Acknowledger implements TaskEnds {
   flush(): void {
     this.#scheduled = false;
     const asks = this.#asking.length > 0;
-    const count = this.#freed.length + this.#outcomes.length + this.#own.length;
+    const ended = this.#stored.length + this.#outcomes.length + this.#own.length;
+    const count = this.#freed.length + ended;
     if (this.#group === undefined && count === 0 && !asks) return;
     if (asks) this.#asked.push(this.#asking);
     this.#post({
       type: 'report',
       group: this.#group,
       freed: this.#freed,
+      stored: this.#stored,
       outcomes: this.#outcomes,
       own: this.#own,
       asks,
     });
     this.#group = undefined;
     this.#freed = [];
+    this.#stored = [];
     this.#outcomes = [];
     this.#own = [];
     this.#asking = [];

@@ -432,7 +432,7 @@ export class Intake {
     message: Exclude<FromIngest, { type: 'ready' | 'disk' | 'sockets' }>,
   ): Promise<void> | undefined {
     if (message.type === 'report') {
-      this.#thread(writer).report(message.freed, message.outcomes);
+      this.#thread(writer).report(message.freed, message.outcomes, message.stored);
       for (const [channel, outcome] of message.own) this.counts.take(channel, outcome);
       if (message.asks) port.post({ type: 'taken' });
     } else if (message.type === 'allocate') {

@@ -64,6 +64,11 @@ export class OwnLines implements TaskEnds {
     this.#resume();
   }
 
+  stored(task: number, events: number, bytes: number): void {
+    this.#thread.report([], [], [task, events, bytes]);
+    this.#resume();
+  }
+
   done(outcome: TaskOutcome): void {
     this.#thread.report([], [outcome]);
     this.#resume();

@@ -6,6 +6,7 @@ import type {
   Channel,
   IngestTask,
   LinesTask,
+  PlainBody,
   Span,
   TaskOutcome,
   ToIngest,
@@ -72,6 +73,8 @@ interface Pending {
   slot: Slot | undefined;
   bytes: number;
   sources: SourceBytes[];
+  /** Id of the write key of a body. */
+  key?: string;
   /** Set for a dry run, which stores nothing and counts nowhere. */
   isDry?: boolean;
   done: (outcome: TaskOutcome) => void;
@@ -98,6 +101,7 @@ export class IngestWorkerHandle implements LineSink {
   readonly #lines = new Map<LineOrigin, OpenLines>();
   #port: TaskPort;
   #tasks: IngestTask[] = [];
+  #bodies: PlainBody[] = [];
   #nextTask = 0;
   #unreadBytes = 0;
   #scheduled = false;
@@ -142,11 +146,16 @@ export class IngestWorkerHandle implements LineSink {
    */
   body(slot: Slot, task: Omit<BodyTask, 'task' | 'start'>): Promise<TaskOutcome> {
     return new Promise((resolve) => {
-      const { channel, bytes } = task;
-      const isDry = task.dry !== undefined;
-      const number = this.#await({ channel, slot, bytes, sources: [], isDry, done: resolve });
+      const { channel, bytes, form, key, receivedMs, dry } = task;
+      const pending = { channel, slot, bytes, sources: [], key: key.id, done: resolve };
+      const number = this.#await({ ...pending, isDry: dry !== undefined });
       if (this.#dead) this.#outcome(lost(number));
-      else this.#give({ ...task, task: number, start: slot.start });
+      else if (task.enrichment ?? task.compression ?? task.decoding ?? dry) {
+        this.#give({ ...task, task: number, start: slot.start });
+      } else {
+        this.#bodies.push([number, slot.start, bytes, receivedMs, key.id, key.cell, channel, form]);
+        this.#schedule();
+      }
     });
   }
 
@@ -191,9 +200,16 @@ export class IngestWorkerHandle implements LineSink {
     return bytes;
   }
 
-  /** Takes the worker's report of tasks whose slots are free and tasks that are over. */
-  report(freed: readonly number[], outcomes: readonly TaskOutcome[]): void {
+  /** Takes the worker's report of tasks whose slots are free and tasks that are over; `stored` as in its message. */
+  report(
+    freed: readonly number[],
+    outcomes: readonly TaskOutcome[],
+    stored: readonly number[] = [],
+  ): void {
     for (const task of freed) this.#free(task);
+    for (let at = 0; at < stored.length; at += 3) {
+      this.#stored(stored[at], stored[at + 1], stored[at + 2]);
+    }
     for (const outcome of outcomes) this.#outcome(outcome);
   }
 
@@ -201,9 +217,10 @@ export class IngestWorkerHandle implements LineSink {
   flush(): void {
     this.#scheduled = false;
     this.#closeAllLines();
-    if (this.#tasks.length === 0) return;
-    this.#port.post({ type: 'tasks', tasks: this.#tasks });
+    if (this.#tasks.length + this.#bodies.length === 0) return;
+    this.#port.post({ type: 'tasks', tasks: this.#tasks, bodies: this.#bodies });
     this.#tasks = [];
+    this.#bodies = [];
   }
 
   /** The worker is gone: everything that waits for it is lost. Slots that are being filled stay as they are. */
@@ -211,6 +228,7 @@ export class IngestWorkerHandle implements LineSink {
     this.#closeAllLines();
     this.#dead = true;
     this.#tasks = [];
+    this.#bodies = [];
     for (const task of [...this.#pending.keys()]) this.#outcome(lost(task));
   }
 
@@ -277,6 +295,12 @@ export class IngestWorkerHandle implements LineSink {
     pending.slot = undefined;
     this.#unreadBytes -= pending.bytes;
     for (const each of pending.sources) each.source.read(each.bytes);
+  }
+
+  #stored(task: number, events: number, bytes: number): void {
+    const key = this.#pending.get(task)?.key ?? '';
+    const usage = events === 0 ? [] : [{ key, events, bytes }];
+    this.#outcome({ task, status: 200, message: '', events, linesDropped: 0, usage });
   }
 
   #outcome(outcome: TaskOutcome): void {

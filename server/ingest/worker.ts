@@ -16,7 +16,13 @@ import { ManifestClient } from './manifest-client.ts';
 import { NameBudget } from './name-budget.ts';
 import { NameCounts } from './name-counts.ts';
 import { OwnLines } from './own-lines.ts';
-import type { FromIngest, IngestData, IngestTask, ToIngest } from './protocol.ts';
+import {
+  bodyTask,
+  type FromIngest,
+  type IngestData,
+  type IngestTask,
+  type ToIngest,
+} from './protocol.ts';
 import { RawDecoder } from './raw.ts';
 import type { SocketOrder, SocketReport } from './socket-order.ts';
 import { StatCells } from './stats.ts';
@@ -210,6 +216,7 @@ export class IngestWorker {
   #take(message: ToIngest): void {
     if (message.type === 'tasks') {
       this.#queue(message.tasks, this.#acknowledger);
+      this.#queue(message.bodies.map(bodyTask), this.#acknowledger);
     } else if (message.type === 'keys') {
       this.#keys.update(message.table);
     } else if (message.type === 'extensions') {

@@ -1,10 +1,11 @@
 import t from 'tap';
 import { must } from '../../engine/base/assert.ts';
-import type {
-  FromIngest,
-  IngestTask,
-  TaskOutcome,
-  ToIngest,
+import {
+  bodyTask,
+  type FromIngest,
+  type IngestTask,
+  type TaskOutcome,
+  type ToIngest,
 } from '../../server/ingest/protocol.ts';
 import { Slots } from '../../server/ingest/slots.ts';
 import {
@@ -131,3 +132,43 @@ t.test('what waits for a dead worker is lost, and nothing more is taken', async 
   t.equal(tasks.length, 0);
   t.equal(thread.slots.freeBytes, thread.slots.totalBytes);
 });
+
+t.test(
+  'a body goes as the task that it is, and comes back with the usage of its key',
+  async (t) => {
+    const posted: IngestTask[] = [];
+    const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });
+    const slots = new Slots(memory, 65_536);
+    const counted: TaskOutcome[] = [];
+    const thread = new IngestWorkerHandle(
+      slots,
+      { post: ({ tasks, bodies }) => posted.push(...bodies.map(bodyTask), ...tasks) },
+      () => 1_000,
+      (_, outcome) => counted.push(outcome),
+    );
+    const plain = {
+      type: 'body',
+      channel: 'https',
+      bytes: 7,
+      form: 'lines',
+      key: { id: 'k', cell: 3 },
+      receivedMs: 1_000,
+      enrichment: undefined,
+    } as const;
+    const packed = { ...plain, compression: { encoding: 'gzip', bytesMax: 9 } } as const;
+    const places = [must(slots.reserveBody(7), 'slot'), must(slots.reserveBody(7), 'slot')];
+    const ends = [plain, packed].map((task, at) => thread.body(must(places[at], 'slot'), task));
+    thread.flush();
+    t.same(posted, [
+      { ...plain, task: 0, start: places[0]?.start },
+      { ...packed, task: 1, start: places[1]?.start },
+    ]);
+    thread.report([], [], [1, 0, 0, 0, 5, 80]);
+    t.same(await Promise.all(ends), [
+      { ...outcome(0), events: 5, usage: [{ key: 'k', events: 5, bytes: 80 }] },
+      outcome(1),
+    ]);
+    t.equal(counted.length, 2);
+    t.equal(thread.pendingCount, 0);
+  },
+);

@@ -247,7 +247,7 @@ export class Work {
     stored.then(
       () => {
         stats.addCommit((performance.now() - decodedMs) / 1_000);
-        ends.done({ ...stored200(task), events, linesDropped: 0, usage });
+        ends.stored(task.task, events, usage[0]?.bytes ?? 0);
         this.#options.stored();
       },
       () => {
