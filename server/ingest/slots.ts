@@ -1,15 +1,11 @@
 import { assert } from '../../engine/base/assert.ts';
+import { copyBytes } from '../../engine/base/bytes.ts';
 
 /** Granularity of slots. */
 export const SLOT_UNIT_BYTES = 65_536;
 
 /** Bytes behind a slot's content that belong to it, so that wide loads may read past the content's end. */
 export const SLOT_PADDING_BYTES = 64;
-
-/** Bytes that are written to a slot at once, by way of a place in the caches. */
-const WRITE_BYTES = 65_536;
-/** A copy into shared memory goes word by word only between places that are equal modulo this. */
-const WORD_BYTES = 8;
 
 /** A run of whole units in an ingest worker's memory: `[start, start + capacityBytes)` is for content. */
 export interface Slot {
@@ -46,9 +42,7 @@ export class Slots {
   /** The whole memory; content lies from `slot.start` on. */
   readonly bytes: Uint8Array;
   readonly #baseBytes: number;
-  readonly #isPrivate: boolean;
   readonly #taken: Uint8Array;
-  readonly #aligned = new Uint8Array(WRITE_BYTES + WORD_BYTES);
   readonly #spareUnits: number;
   readonly #budget: SlotBudget;
   #freeUnits: number;
@@ -68,7 +62,6 @@ export class Slots {
     assert(baseBytes % 64 === 0, `slots from ${baseBytes}`);
     this.#budget = budget;
     this.bytes = new Uint8Array(memory.buffer);
-    this.#isPrivate = memory.buffer instanceof ArrayBuffer;
     this.#baseBytes = baseBytes;
     this.#freeUnits = Math.floor((endBytes - baseBytes) / SLOT_UNIT_BYTES);
     this.#taken = new Uint8Array(this.#freeUnits);
@@ -129,21 +122,9 @@ export class Slots {
     return larger;
   }
 
-  /**
-   * Copies content into a slot, to offset `at` of the memory. What goes to shared memory is copied to where it is
-   * aligned as its place in the slot first: twice word by word costs a fifth of once byte by byte.
-   */
+  /** Copies content into a slot, to offset `at` of the memory. */
   write(content: Uint8Array, at: number): void {
-    if (this.#isPrivate) {
-      this.bytes.set(content, at);
-      return;
-    }
-    for (let from = 0; from < content.length; from += WRITE_BYTES) {
-      const piece = content.subarray(from, from + WRITE_BYTES);
-      const start = (at + from) % WORD_BYTES;
-      this.#aligned.set(piece, start);
-      this.bytes.set(this.#aligned.subarray(start, start + piece.length), at + from);
-    }
+    copyBytes(content, 0, content.length, this.bytes, at);
   }
 
   /** Gives a slot back; its content may be overwritten from now on. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { copyBytes } from '../../base/bytes.ts';
 import { BLOCK_ROWS_CLOSE } from '../../base/limits.ts';
 import { makeKernels } from '../../kernel/kernel.ts';
 import type { BatchRows, Builder, EncodedColumns } from '../batch.ts';
@@ -219,7 +220,7 @@ export class KernelBatch implements BatchRows {
     for (let row = from; row <= to; row++)
       this.#recordLeaf[row - from] = rows.rowEntry[row] - first;
     this.#memory.set(rows.side.subarray(0, sideBytes), exports.BATCH_SIDE.value);
-    this.#memory.set(rows.source.subarray(sourceFrom, sourceEnd), exports.BATCH_SOURCE.value);
+    copyBytes(rows.source, sourceFrom, sourceEnd, this.#memory, exports.BATCH_SOURCE.value);
     try {
       return exports.appendRows(to - from, sourceFrom, sourceEnd, sideBytes);
     } catch (cause) {
@@ -232,13 +233,11 @@ export class KernelBatch implements BatchRows {
   #near(rows: Rows, from: number): { to: number; sourceFrom: number; sourceEnd: number } {
     const { LEAVES, RECORDS, BATCH_SOURCE_BYTES } = this.#exports;
     const leavesEnd = rows.rowEntry[from] + LEAVES.value;
-    // Copies of memory that threads share are by words only between places that are aligned alike.
-    const aligned = rows.source.byteOffset % 8;
     let to = Math.min(rows.rowCount, from + RECORDS.value);
     for (;;) {
       const first = nextTexts(rows, from, to, 1);
       const last = nextTexts(rows, to - 1, from - 1, -1);
-      const sourceFrom = Math.max(0, first.start - ((first.start + aligned) % 8));
+      const sourceFrom = first.start;
       const sourceEnd = Math.max(first.end, last.end);
       const fits = sourceEnd - sourceFrom <= BATCH_SOURCE_BYTES.value;
       if (fits && rows.rowEntry[to] <= leavesEnd) return { to, sourceFrom, sourceEnd };

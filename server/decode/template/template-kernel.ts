@@ -1,5 +1,6 @@
 import type { LINE_FEED } from '../../../engine/base/ascii.ts';
 import { assert } from '../../../engine/base/assert.ts';
+import { copyBytes } from '../../../engine/base/bytes.ts';
 import { HASH_SEED } from '../../../engine/base/hash.ts';
 import type { RowArrays, Rows } from '../../../engine/column/rows.ts';
 import { makeKernels } from '../../../engine/kernel/kernel.ts';
@@ -114,11 +115,10 @@ export class TemplateKernel {
   readonly #kind: Uint8Array;
   /** The records of rows. */
   readonly #rows: RowArrays;
-  /** The window: `source[#from, #end)` lies at `#at` of the region. */
+  /** The window: `source[#from, #end)` lies at the beginning of the region. */
   #source: Uint8Array | undefined;
   #from = 0;
   #end = 0;
-  #at = 0;
 
   private constructor(exports: Exports) {
     this.#exports = exports;
@@ -195,7 +195,7 @@ export class TemplateKernel {
     separator: Separator,
   ): number {
     this.#turnTo(rows.source, start, end);
-    const base = this.#from - this.#at;
+    const base = this.#from;
     const at = start - base;
     const to = Math.min(end, this.#end) - base;
     const { sideBytes, receivedMs } = rows;
@@ -207,14 +207,12 @@ export class TemplateKernel {
   #turnTo(source: Uint8Array, start: number, end: number): void {
     const isInside = source === this.#source && start >= this.#from && start < this.#end;
     if (isInside && (this.#end >= end || this.#end - start >= WINDOW_BYTES_AMPLE)) return;
-    // Copies of memory that threads share are by words only between places that are aligned alike.
-    const at = (source.byteOffset + start) % 8;
-    const length = Math.min(end - start, this.#exports.SOURCE_BYTES.value - 8);
-    this.#memory.set(source.subarray(start, start + length), this.#exports.SOURCE.value + at);
+    const { SOURCE, SOURCE_BYTES } = this.#exports;
+    const windowEnd = Math.min(end, start + SOURCE_BYTES.value);
+    copyBytes(source, start, windowEnd, this.#memory, SOURCE.value);
     this.#source = source;
     this.#from = start;
-    this.#end = start + length;
-    this.#at = at;
+    this.#end = windowEnd;
   }
 
   /** Copies the first `count` rows of the last `read` behind those of the same `rows`. */
