@@ -21,11 +21,11 @@ const PATIENCE_MS = 50;
 
 /**
  * The same while so many rows come that they make a block of final size, whose rows are not written a second time,
- * until there are four times as many: a row of a larger block costs little less.
+ * until there are five times as many: a row of a larger block costs little less.
  */
 const PATIENCE_MAX_MS = 200;
 const SHARE_TO_WAIT_FOR = PATIENCE_MS / PATIENCE_MAX_MS;
-const SHARE_ENOUGH = 4;
+const SHARE_ENOUGH = 5;
 
 /** Time after a failure in which rows are refused at once, so that each attempt does not cost a segment. */
 const RETRY_AFTER_MS = 1_000;

@@ -174,10 +174,10 @@ t.test('rows that nobody waits for wait for a larger block, when many come', asy
   t.same(blockRows(one), [BLOCK_ROWS_FINAL, quarter, quarter - 1]);
   const more = one.append('g', BLOCK_ROWS_FINAL, false);
   mock.timers.tick(50);
-  const last = one.append('h', 3 * BLOCK_ROWS_FINAL, false);
+  const last = one.append('h', 4 * BLOCK_ROWS_FINAL, false);
   mock.timers.tick(50);
   await Promise.all([more, last]);
-  const rows = 4 * BLOCK_ROWS_FINAL + 2 * quarter - 1;
+  const rows = 5 * BLOCK_ROWS_FINAL + 2 * quarter - 1;
   t.same(blockRows(one), [BLOCK_ROWS_FINAL, rows], 'until they are enough for one');
 });
 
