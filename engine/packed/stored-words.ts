@@ -3,8 +3,9 @@ import { packedWords, unpackOne } from './bitpack.ts';
 
 /** Values of a page, whose words are read together: a multiple of a group of bitpack.ts. */
 export const PAGE_VALUES = 256;
-/** Pages that are read alone; whoever wants more reads all. */
-const PAGES_MAX = 32;
+/** Pages that are read alone, and bytes of all for each of which another one is; whoever wants more reads all. */
+const PAGES_MIN = 8;
+const PAGE_FOR_BYTES = 16 * 1024;
 const WORD_BYTES = 4;
 /** Memory of a page for each bit of a value, and beside its words. */
 const PAGE_WIDTH_BYTES = PAGE_VALUES / 8;
@@ -79,7 +80,7 @@ export class StoredWords {
     const page = Math.floor(index / PAGE_VALUES);
     const known = this.#pages?.get(page);
     if (known !== undefined) return known;
-    if (this.#pages !== undefined && this.#pages.size >= PAGES_MAX) this.all();
+    if (this.#pages !== undefined && this.#pages.size >= this.#pagesMax) this.all();
     const first = page * PAGE_VALUES;
     const words = this.#read(first, Math.min(PAGE_VALUES, this.#count - first), NO_ROOM);
     if (this.#far === undefined) return words;
@@ -96,6 +97,11 @@ export class StoredWords {
     const bytes = packedWords(count, this.#width) * WORD_BYTES;
     if (this.#far !== undefined && bytes > passing.length) passing = new Uint8Array(2 * bytes);
     return this.#read(from, count, passing);
+  }
+
+  /** Pages that take no longer to read than all. */
+  get #pagesMax(): number {
+    return PAGES_MIN + Math.floor((this.#source?.length ?? 0) / PAGE_FOR_BYTES);
   }
 
   #read(from: number, count: number, room: Uint8Array): Uint32Array {
