@@ -167,10 +167,10 @@ export class Reader implements BlockSource {
 
   /** Source of the bytes of a segment's blocks, however often its file has to be opened again. */
   #source(ref: BlockRef): SealedSource {
+    const path = pathOf(ref);
     return {
-      read: (target, position) =>
-        readWritten(pathOf(ref), () => this.#file(ref).read(target, position)),
-      bytes: () => readWritten(pathOf(ref), () => this.#file(ref).bytes()),
+      read: (target, position) => readWritten(path, () => this.#file(ref).read(target, position)),
+      bytes: () => readWritten(path, () => this.#file(ref).bytes()),
     };
   }
 

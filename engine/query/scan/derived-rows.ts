@@ -107,6 +107,7 @@ export class DerivedRows {
   ): Units<void> {
     let rest = rows;
     for (const [index, chosen] of columns) {
+      if (isEmpty(rest)) return;
       const info = this.#block.columns[index] ?? damaged(`a text is derived of column ${index}`);
       if (info.kind === Kind.NUMBER && !test.possible(info)) continue;
       const column = this.#block.column(index);
@@ -117,7 +118,6 @@ export class DerivedRows {
       if (passed === undefined || isEmpty(passed)) continue;
       addRows(found, passed);
       rest = without(rest, passed);
-      if (isEmpty(rest)) return;
       yield;
     }
   }

@@ -267,9 +267,11 @@ function passesOf(entries: readonly number[], entryCount: number): Passes {
 }
 
 function foundOf(passes: Uint8Array): Passes {
-  const only = passes.indexOf(1);
+  // Its search looks at many bytes at a time.
+  const view = Buffer.from(passes.buffer, passes.byteOffset, passes.length);
+  const only = view.indexOf(1);
   if (only < 0) return { passes, only: 0 };
-  return only === passes.lastIndexOf(1) ? { passes, only } : { passes };
+  return view.indexOf(1, only + 1) < 0 ? { passes, only } : { passes };
 }
 
 /** Looks a text up that alone passes; nothing is known of a damaged dictionary then. */
