@@ -1,18 +1,22 @@
 import { Pace, type Units } from '../../base/pause.ts';
-import { dateMillis } from '../../column/date-form.ts';
 import { type CountedEntries, PIECE_ENTRIES } from '../../column/entries.ts';
-import { Kind } from '../../column/kind.ts';
 import { grow } from '../../packed/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { isNumberText } from '../filter/decimal.ts';
 import { encodeText } from '../filter/text.ts';
+import {
+  AttributeMeasures,
+  boundsOf,
+  DateBounds,
+  type MeasuredValues,
+  type NumberBounds,
+} from '../metric/attribute-measures.ts';
+import { measuredOfLog } from '../metric/log-measures.ts';
 import { LongBounds } from '../metric/long-bounds.ts';
-import { MetricTable } from '../metric/metric-table.ts';
-import { type Bitmap, countRows, eachRow, isEmpty, nextRow } from '../model/bitmap.ts';
-import type { AttributeBounds, AttributeValue, BucketKey, SimpleMetric } from '../model/query.ts';
-import { partsOfRows } from '../model/units.ts';
-import { rowsPresent } from '../scan/column-rows.ts';
+import { type Bitmap, eachRow, isEmpty } from '../model/bitmap.ts';
+import type { AttributeValue, BucketKey } from '../model/query.ts';
+import type { BlockSource } from '../model/source.ts';
 import { columnsAt } from '../scan/scan.ts';
 import type { CodedValues } from '../value/coded-values.ts';
 import {
@@ -22,46 +26,19 @@ import {
   type LevelCodes,
   learntLevels,
 } from '../value/level-cells.ts';
-import { Pairs } from '../value/pairs.ts';
 import { ValueTable } from '../value/value-table.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import { comparer, FirstBuckets } from './bucket-order.ts';
 import { FieldLevel } from './level.ts';
 import type { WholeValues } from './whole-values.ts';
 
-/** Words of a bitmap whose rows are measured in a unit: numbers in strings take their time. */
-const METER_WORDS = 128;
 /** Steps of a unit that it takes to read a value's text. */
 const TEXT_STEPS = 4;
-
-const FIRST = Int32Array.of(0);
-
-type NumberBounds = Omit<Extract<AttributeBounds, { type: 'number' }>, 'type'>;
 
 /** Distinct values of an attribute that are counted, and the memory of them; when there are more, none are told. */
 export interface ValueLimits {
   distinctMax: number;
   memoryBytesMax: number;
-}
-
-/** Least and greatest date of an attribute, epoch milliseconds. */
-class DateBounds {
-  minMs = Number.POSITIVE_INFINITY;
-  maxMs = Number.NEGATIVE_INFINITY;
-
-  add(block: Block, columns: readonly number[], rows: Bitmap): void {
-    for (const index of columns) {
-      if (block.columns[index].kind !== Kind.DATE) continue;
-      const column = block.column(index);
-      if (column.kind !== Kind.DATE) continue;
-      const present = rowsPresent(column, rows);
-      for (let row = nextRow(present, 0); row >= 0; row = nextRow(present, row + 1)) {
-        const timeMs = dateMillis(column.values[row], column.forms[row]);
-        if (timeMs < this.minMs) this.minMs = timeMs;
-        if (timeMs > this.maxMs) this.maxMs = timeMs;
-      }
-    }
-  }
 }
 
 /** The values of one attribute on their way. */
@@ -212,13 +189,6 @@ export class ValueCounter implements BlockVisitor {
   }
 }
 
-/** Kind of the values of an attribute. */
-export interface MeasuredValues {
-  distinctCount: number;
-  values: AttributeValue[] | null;
-  bounds?: AttributeBounds;
-}
-
 /**
  * A pass over the blocks that measures attributes whose values are not asked for, or too many to count each. Owned by
  * one thread.
@@ -226,60 +196,49 @@ export interface MeasuredValues {
 export class ValueMeter implements BlockVisitor {
   readonly needsRows = true;
   readonly isFull = false;
+  readonly #source: BlockSource;
   readonly #whole: WholeValues;
-  readonly #measured: { path: string; metrics: MetricTable; dates: DateBounds }[];
-  readonly #pairs = new Pairs();
+  readonly #measured: AttributeMeasures[];
+  /** Log blocks that are measured by what is kept. */
+  #taken: ReadonlySet<BlockRef> = new Set();
 
-  /** `secret` is the manifest's. */
-  constructor(paths: readonly string[], secret: Uint8Array, whole: WholeValues) {
+  constructor(source: BlockSource, paths: readonly string[], whole: WholeValues) {
+    this.#source = source;
     this.#whole = whole;
-    this.#measured = paths.map((path) => {
-      const asked = ['cardinality', 'min', 'max'] as const;
-      const metrics = new MetricTable(
-        asked.map((one) => metric(path, one)),
-        secret,
-      );
-      metrics.ensure(1);
-      return { path, metrics, dates: new DateBounds() };
-    });
+    this.#measured = paths.map((path) => new AttributeMeasures(path, source.secret));
   }
 
   addCount(): void {}
 
   skips(ref: BlockRef): boolean {
-    return this.#whole.skips(ref);
+    return this.#taken.has(ref) || this.#whole.skips(ref);
   }
 
   /** As that of a counter. */
   *takeWhole(): Units<boolean> {
-    for (const { path, metrics } of this.#measured) {
-      const taken = yield* this.#whole.take(path, (dictionary) =>
-        metrics.addEntries(path, dictionary),
+    for (const measures of this.#measured) {
+      const taken = yield* this.#whole.take(measures.path, (dictionary) =>
+        measures.addEntries(dictionary),
       );
       if (!taken) return false;
     }
+    const { logBlocks } = this.#whole;
+    for (const measures of logBlocks.size > 0 ? this.#measured : []) {
+      const found = yield* measuredOfLog(this.#source, measures.path, logBlocks);
+      if (!(found instanceof AttributeMeasures)) {
+        this.#whole.leave(found);
+        return false;
+      }
+      yield* measures.merge(found);
+    }
+    this.#taken = logBlocks;
     return true;
   }
 
   *add(block: Block, rows: Bitmap): Units<void> {
-    const rowCount = countRows(rows);
-    if (rowCount === 0) return;
-    for (const { path, metrics, dates } of this.#measured) {
-      if (this.#whole.has(block.ref, path)) continue;
-      if (rowCount === block.rowCount && (yield* metrics.addOwnEntries(path, block))) continue;
-      yield* metrics.prepare(block);
-      if (metrics.takesRuns) {
-        metrics.addRuns({ rows, count: 1, ends: Uint32Array.of(block.rowCount), groups: FIRST });
-        yield;
-        continue;
-      }
-      for (const part of partsOfRows(rows, METER_WORDS)) {
-        this.#pairs.reset(part);
-        metrics.add(this.#pairs);
-        yield;
-      }
-      dates.add(block, columnsAt(block, path), rows);
-      yield;
+    if (isEmpty(rows)) return;
+    for (const measures of this.#measured) {
+      if (!this.#whole.has(block.ref, measures.path)) yield* measures.add(block, rows);
     }
   }
 
@@ -288,21 +247,11 @@ export class ValueMeter implements BlockVisitor {
    */
   *results(distinctMax: number): Units<Map<string, MeasuredValues>> {
     const results = new Map<string, MeasuredValues>();
-    for (const { path, metrics, dates } of this.#measured) {
-      yield* metrics.settle();
-      const min = metrics.value(metric(path, 'min'), 0);
-      const max = metrics.value(metric(path, 'max'), 0);
-      const numbers = min === null || max === null ? undefined : { min, max };
-      const distinctCount = Number(metrics.value(metric(path, 'cardinality'), 0));
-      const values = distinctCount > distinctMax ? null : [];
-      results.set(path, { distinctCount, values, ...boundsOf(numbers, dates) });
+    for (const measures of this.#measured) {
+      results.set(measures.path, yield* measures.result(distinctMax));
     }
     return results;
   }
-}
-
-function metric(path: string, aggregation: 'cardinality' | 'min' | 'max'): SimpleMetric {
-  return { type: 'attribute', path, aggregation };
 }
 
 /** The rows of a block by their values; `undefined` when they do not come by codes. In units. Throws CORRUPTION. */
@@ -402,13 +351,4 @@ function numberOf(key: BucketKey): string | undefined {
     return undefined;
   }
   return Number.isFinite(Number(key.text)) ? key.text : undefined;
-}
-
-/** Bounds of numbers, or of dates when there is no number. */
-function boundsOf(
-  numbers: NumberBounds | undefined,
-  { minMs, maxMs }: DateBounds,
-): { bounds?: AttributeBounds } {
-  if (numbers !== undefined) return { bounds: { type: 'number', ...numbers } };
-  return minMs <= maxMs ? { bounds: { type: 'date', minMs, maxMs } } : {};
 }

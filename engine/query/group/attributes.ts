@@ -1,3 +1,4 @@
+import type { MeasuredValues } from '../metric/attribute-measures.ts';
 import type { Predicate } from '../model/predicate.ts';
 import type {
   AttributeFacts,
@@ -8,12 +9,7 @@ import type {
 import type { BlockSource, Progress } from '../model/source.ts';
 import { telling } from '../model/units.ts';
 import { type Presence, PresenceCounter } from './attribute-presence.ts';
-import {
-  type MeasuredValues,
-  ValueCounter,
-  type ValueLimits,
-  ValueMeter,
-} from './attribute-values.ts';
+import { ValueCounter, type ValueLimits, ValueMeter } from './attribute-values.ts';
 import { BlockScan } from './block-scan.ts';
 import { WholeValues, wholeTaken } from './whole-values.ts';
 
@@ -130,7 +126,7 @@ function* measure(
   { distinctMax }: ValueLimits,
 ): Generator<Progress, Map<string, MeasuredValues> | undefined> {
   const whole = new WholeValues(source, scan, paths);
-  const meter = yield* wholeTaken(scan, () => new ValueMeter(paths, source.secret, whole));
+  const meter = yield* wholeTaken(scan, () => new ValueMeter(source, paths, whole));
   if ((yield* scan.run(meter)) === 'damaged') return undefined;
   return yield* telling(() => scan.progress, meter.results(distinctMax));
 }

@@ -18,6 +18,8 @@ interface Place {
  * has to be read: all their events are selected, and an attribute has strings of one dictionary there, or nothing.
  */
 export class WholeValues {
+  /** Log blocks of the scan of which all events are selected. */
+  readonly logBlocks: Set<BlockRef>;
   readonly #source: BlockSource;
   readonly #paths: ReadonlySet<string>;
   /** By path and segment; `undefined` where the attribute has nothing. */
@@ -25,6 +27,7 @@ export class WholeValues {
 
   constructor(source: BlockSource, scan: BlockScan, paths: readonly string[]) {
     this.#source = source;
+    this.logBlocks = new Set(scan.wholeBlocks.filter(({ sealed }) => !sealed));
     this.#paths = new Set(paths);
     for (const path of paths) this.#places.set(path, new Map());
     if (source.dictionary === undefined) return;
@@ -39,6 +42,11 @@ export class WholeValues {
         }
       }
     }
+  }
+
+  /** Leaves a log block that turned out damaged to the scan. */
+  leave(ref: BlockRef): void {
+    this.logBlocks.delete(ref);
   }
 
   /** True when `take` gives the values that a block has at `path`. */

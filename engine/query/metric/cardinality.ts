@@ -101,6 +101,15 @@ export class Cardinalities {
     this.#slots.took(hash);
   }
 
+  /** Adds the hashes from place `from` up to `to` of some to a group. */
+  addSome(group: number, lows: Int32Array, highs: Int32Array, from: number, to: number): void {
+    let at = from;
+    for (; at < to && !this.#registers.has(group); at++) this.add(group, lows[at], highs[at]);
+    if (at === to) return;
+    const registers = this.#registersOf(group);
+    for (; at < to; at++) raise(registers, lows[at], highs[at]);
+  }
+
   /** Adds the `data` of another one, in units; its group g is `groups[g]` here, where there is room. */
   *merge({ pages, registers, packed }: CardinalitiesData, groups: Uint32Array): Units<void> {
     for (const [group, added] of registers) {

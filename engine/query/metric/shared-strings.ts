@@ -74,7 +74,7 @@ export class SharedStrings {
       yield* this.prepare(dictionary);
       const { lows, highs } = this.#hashes;
       yield* inParts(lows.length, UNIT_SLOTS, (from, to) => {
-        for (let entry = from; entry < to; entry++) cardinalities.add(0, lows[entry], highs[entry]);
+        cardinalities.addSome(0, lows, highs, from, to);
       });
       return;
     }
