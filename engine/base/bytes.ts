@@ -312,7 +312,7 @@ const COPY_LOOP_BYTES_MAX = 12;
  */
 const { copy } = Buffer.prototype;
 
-/** Copies `source[start, end)` to `target` from `at` on. */
+/** Copies `source[start, end)` to `target` from `at` on; they do not overlap. */
 export function copyBytes(
   source: Uint8Array,
   start: number,
