@@ -308,7 +308,7 @@ const COPY_LOOP_BYTES_MAX = 12;
 /**
  * Copy of buffers, of which a call costs less than half of what `set` and its view cost, and which is as fast for
  * memory that threads share, where `set` goes by words at best, and byte by byte between places aligned otherwise.
- * A whole array it leaves to `set`.
+ * A whole array it would leave to `set`, so that the first byte is copied apart.
  */
 const { copy } = Buffer.prototype;
 

@@ -110,6 +110,10 @@ export interface SumKeeper {
   readonly keptUnits: KeepSum;
   /** True when a sum of about so many bytes is kept, or was asked about before and will be kept when it is made. */
   isDue<T extends Summed>(key: SumKey<T>, bytes: number): boolean;
+}
+
+/** Keeps sums that grow. */
+export interface GrowingSumKeeper extends SumKeeper {
   /** Takes note of the memory of a sum that has grown, if it is the one that is kept; without room it is let go. */
   weigh<T extends Summed>(key: SumKey<T>, sum: T): void;
 }
@@ -174,7 +178,7 @@ export interface KeptEntries {
 }
 
 /** The entries of a column of a block. */
-export interface BlockEntries extends KeptEntries, Omit<SumKeeper, 'weigh'> {
+export interface BlockEntries extends KeptEntries, SumKeeper {
   /**
    * The entries that are `text`, found in units by hashes that are kept; `undefined` the first time that texts are
    * looked up, when to compare all takes less time than to hash them, and when there is no room for hashes.

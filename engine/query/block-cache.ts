@@ -1,6 +1,6 @@
 import { type Block, CELL_BYTES } from '../segment/block/block.ts';
 import type { BlockHead } from '../segment/block/block-head.ts';
-import type { BlockRef } from '../segment/frame.ts';
+import { type BlockRef, placeKey } from '../segment/frame.ts';
 import { ChunkCache } from './chunk-cache.ts';
 import { KeptByBytes } from './kept-by-bytes.ts';
 
@@ -37,8 +37,8 @@ export class BlockCache {
 
   /** The block at `ref`; `open` opens it when it is not kept, with its head when this is, and throws what it likes. */
   get(ref: BlockRef, open: (head: BlockHead | undefined) => Block): Block {
-    const { segment, offset, rowCount, bytes } = ref;
-    const key = `${segment} ${offset}`;
+    const { segment, rowCount, bytes } = ref;
+    const key = placeKey(ref);
     const known = this.#blocks.get(key);
     if (known !== undefined) return known;
     const head = this.#heads.get(key);

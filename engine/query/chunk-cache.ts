@@ -1,4 +1,4 @@
-import type { BlockRef } from '../segment/frame.ts';
+import { type BlockRef, placeKey } from '../segment/frame.ts';
 import { IdleCache } from './idle-cache.ts';
 
 /** Memory of chunks. */
@@ -22,14 +22,14 @@ export class ChunkCache {
   }
 
   /** A chunk of a column of a block when it is kept. */
-  known({ segment, offset }: BlockRef, column: number): Uint8Array | undefined {
-    return this.#kept.known(`${segment} ${offset} ${column}`);
+  known(ref: BlockRef, column: number): Uint8Array | undefined {
+    return this.#kept.known(`${placeKey(ref)} ${column}`);
   }
 
   /** A chunk of a column of a block, not to be written; `read` reads what is not kept, and throws what it likes. */
   chunk(ref: BlockRef, column: number, read: () => Uint8Array): Uint8Array {
-    const { segment, offset, rowCount } = ref;
-    return this.#kept.get(segment, `${segment} ${offset} ${column}`, () => {
+    const { segment, rowCount } = ref;
+    return this.#kept.get(segment, `${placeKey(ref)} ${column}`, () => {
       const chunk = read();
       if (chunk.length > rowCount * ROW_BYTES_MAX + HEAD_BYTES_MAX)
         return { value: chunk, bytes: 0 };

@@ -1,5 +1,5 @@
 import type { Units } from '../base/pause.ts';
-import type { SumKeeper, SumKey, Summed } from '../column/entries.ts';
+import type { GrowingSumKeeper, SumKey, Summed } from '../column/entries.ts';
 import type { SumSource } from '../segment/block/block-sources.ts';
 import { IdleCache } from './idle-cache.ts';
 
@@ -18,7 +18,7 @@ export class SumCache implements SumSource {
     this.#kept = new IdleCache(bytesMax, 'first');
   }
 
-  keeper(segment: number, dictionary: string): SumKeeper {
+  keeper(segment: number, dictionary: string): GrowingSumKeeper {
     const place = `${segment} ${dictionary}`;
     return {
       keptUnits: (key, make) => this.#keptUnits(segment, `${place} ${key.name}`, key, make),
@@ -28,7 +28,7 @@ export class SumCache implements SumSource {
     };
   }
 
-  keeperOfAll(path: string): SumKeeper {
+  keeperOfAll(path: string): GrowingSumKeeper {
     return this.keeper(ALL_SEGMENTS, path);
   }
 

@@ -190,6 +190,11 @@ export interface BlockRef {
   maxTimeMs: number;
 }
 
+/** The place of a block, as a key of maps. */
+export function placeKey({ segment, offset }: Pick<BlockRef, 'segment' | 'offset'>): string {
+  return `${segment} ${offset}`;
+}
+
 /** Any time that an event may have, and then some. */
 const ANY_TIME = { minTimeMs: -8.64e15, maxTimeMs: 8.64e15 };
 

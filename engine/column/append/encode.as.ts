@@ -11,7 +11,7 @@ import {
 // biome-ignore format: a name a line would be longer.
 import {
   beginRegions, blockMetaBytes, byte, endRegion, giveUp, isOver, metaByte, metaNumber, metaVarint,
-  putIds, putStream, setId, takeRegion, valueAt, varint,
+  putIds, putStream, SAFE_MAX, setId, takeRegion, valueAt, varint,
 } from './region.as.ts';
 
 /**
@@ -42,8 +42,6 @@ const PRESENT_KNOWN: u32 = 3;
 const ZONE_POINT: u32 = 1;
 const ZONE_RANGE: u32 = 2;
 const ENCODING_SHIFT: u32 = 4;
-
-const SAFE_MAX: f64 = 9007199254740991;
 
 // Rules of compress.ts, text.ts, presence.ts, dates.ts and limits.ts.
 const COMPRESS_BYTES_MIN: u32 = 64;

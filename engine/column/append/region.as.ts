@@ -14,7 +14,7 @@ import {
  * them. Memory: see memory.as.ts.
  */
 
-// Heads of streams: integer-stream.ts.
+// Heads of streams: integers.ts.
 const CONSTANT: u32 = 0;
 const PACKED: u32 = 1;
 const DELTA: u32 = 2;
@@ -238,5 +238,5 @@ function putIds(count: u32): void {
 // biome-ignore format: a name a line would be longer.
 export {
   beginRegions, blockMetaBytes, blockOutBytes, blockRegions, byte, endRegion, giveUp, isOver,
-  metaByte, metaNumber, metaVarint, putIds, putStream, setId, takeRegion, valueAt, varint,
+  metaByte, metaNumber, metaVarint, putIds, putStream, SAFE_MAX, setId, takeRegion, valueAt, varint,
 };

@@ -1,11 +1,11 @@
 import type { Units } from '../../base/pause.ts';
 import { SumKey, type Summed } from '../../column/entries.ts';
-import type { BlockRef } from '../../segment/frame.ts';
+import { type BlockRef, placeKey } from '../../segment/frame.ts';
 import { allRows } from '../model/bitmap.ts';
 import { type BlockSource, isDamage } from '../model/source.ts';
 import { AttributeMeasures } from './attribute-measures.ts';
 
-/** Memory of the name of a block. */
+/** Memory of the key of a block. */
 const BLOCK_BYTES = 96;
 
 /** Measures of what some log blocks have at a path, kept from query to query. */
@@ -40,7 +40,7 @@ export function* measuredOfLog(
     return new LogMeasures(none());
   };
   const kept = yield* keeper === undefined ? made() : keeper.keptUnits(LOG_MEASURES, made);
-  const blocks = new Set(Array.from(refs, nameOf));
+  const blocks = new Set(Array.from(refs, placeKey));
   const { last } = kept;
   const isPart = last.blocks.isSubsetOf(blocks);
   if (isPart && last.blocks.size === blocks.size) return last.measures;
@@ -48,7 +48,7 @@ export function* measuredOfLog(
   if (isPart) yield* measures.merge(last.measures);
   const more = none();
   for (const ref of refs) {
-    if (isPart && last.blocks.has(nameOf(ref))) continue;
+    if (isPart && last.blocks.has(placeKey(ref))) continue;
     try {
       const block = source.open(ref);
       yield* more.add(block, allRows(block.rowCount));
@@ -62,8 +62,4 @@ export function* measuredOfLog(
   kept.last = { measures, blocks };
   keeper?.weigh(LOG_MEASURES, kept);
   return measures;
-}
-
-function nameOf({ segment, offset }: BlockRef): string {
-  return `${segment} ${offset}`;
 }

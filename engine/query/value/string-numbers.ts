@@ -1,13 +1,13 @@
 import type { Units } from '../../base/pause.ts';
 import {
   type EntryHash,
+  type GrowingSumKeeper,
   type KeptEntries,
-  type SumKeeper,
   SumKey,
   type Summed,
 } from '../../column/entries.ts';
 import { grow } from '../../packed/growth.ts';
-import type { BlockRef } from '../../segment/frame.ts';
+import { type BlockRef, placeKey } from '../../segment/frame.ts';
 import { firstSlot, HashPages, NUMBER_SLOTS, nextSlot } from './hash-pages.ts';
 import { NumberTexts } from './number-texts.ts';
 
@@ -46,7 +46,7 @@ export class StringNumbers implements Summed {
   }
 
   /** Those by hashes of a seed, which `keeper` keeps, if there is one. */
-  static *kept(seed: number, keeper: SumKeeper | undefined): Units<StringNumbers> {
+  static *kept(seed: number, keeper: GrowingSumKeeper | undefined): Units<StringNumbers> {
     if (keeper === undefined) return new StringNumbers();
     const key = new SumKey<StringNumbers>(`numbers by ${seed}`);
     return yield* keeper.keptUnits(key, function* () {
@@ -74,7 +74,7 @@ export class StringNumbers implements Summed {
 
   /** A block whose entries have numbers; `undefined` when they have none yet. */
   find(ref: BlockRef): NumberedBlock | undefined {
-    return this.#blocks.get(keyOf(ref));
+    return this.#blocks.get(placeKey(ref));
   }
 
   /** The same of a block with these entries, whose hashes are asked for when they have no numbers yet; in units. */
@@ -94,7 +94,7 @@ export class StringNumbers implements Summed {
     if (end > this.numbers.length) this.numbers = grow(this.numbers, end);
     for (let entry = 0; entry < entryCount; entry++) this.numbers[first + entry] = numberOf(entry);
     const block = { ref, place: this.#blocks.size, first, end };
-    this.#blocks.set(keyOf(ref), block);
+    this.#blocks.set(placeKey(ref), block);
     this.#end = end;
     this.#grew(this);
     return block;
@@ -115,8 +115,4 @@ export class StringNumbers implements Summed {
     this.#hashes[number] = hash;
     return number;
   }
-}
-
-function keyOf({ segment, offset }: BlockRef): string {
-  return `${segment} ${offset}`;
 }

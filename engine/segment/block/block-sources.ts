@@ -1,6 +1,7 @@
 import type {
   Entries,
   EntrySource,
+  GrowingSumKeeper,
   PossibleParts,
   SumKeeper,
   Terms,
@@ -34,7 +35,7 @@ export interface SumSource {
   /** Keeps sums of a dictionary of a segment; in a segment each has a name of its own. */
   keeper(segment: number, dictionary: string): SumKeeper;
   /** Keeps sums of what the log blocks of all segments have at a path, until one of the segments is gone. */
-  keeperOfAll(path: string): SumKeeper;
+  keeperOfAll(path: string): GrowingSumKeeper;
 }
 
 /** Pieces and sums of dictionaries of sealed segments. */

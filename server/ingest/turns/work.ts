@@ -294,7 +294,7 @@ export class Work {
     ends.free(task.task, task.bytes);
     Promise.all(stored).then(
       () => {
-        ends.done({ ...stored200(task), events, linesDropped, usage });
+        ends.done({ task: task.task, status: 200, message: '', events, linesDropped, usage });
         this.#options.stored();
       },
       () => {
@@ -333,10 +333,6 @@ export class Work {
 }
 
 const NO_EVENTS = { events: 0, linesDropped: 0, usage: [] };
-
-function stored200({ task }: IngestTask): { task: number; status: number; message: string } {
-  return { task, status: 200, message: '' };
-}
 
 function refuse(task: IngestTask, refusal: Refusal, ends: TaskEnds): void {
   ends.done({ task: task.task, ...refusal, ...NO_EVENTS });
