@@ -1,7 +1,7 @@
 import { groupedBars, growthPanels, type Heading, ratioBars } from './chart.ts';
 import { growths } from './growth.ts';
 import { printCount } from './number.ts';
-import { isProcessorTime, type Ratio, ratios } from './ratio.ts';
+import { type Measure, measureOf, type Ratio, ratios } from './ratio.ts';
 import type { FigureRow } from './row.ts';
 
 /** A chart of a run. */
@@ -18,21 +18,21 @@ const INGESTION: [id: string, title: string, unit: RegExp][] = [
   ['disk', 'Ingestion: bytes on disk an event', /^(bytes|B)\/event$/],
 ];
 
+/** A chart of ratios: the end of its file's name, and how its title begins. */
+type RatioPart = readonly [id: string, what: string];
+const COST: RatioPart = ['ratios', 'Our cost'];
+const RATIOS: Record<Measure, RatioPart> = {
+  ...{ time: COST, loading: COST },
+  'first time': ['ratios-first', 'Our first time'],
+  'processor time': ['ratios-cpu', 'Our processor time'],
+};
+
 /** Draws what a run has figures for: ratios to the best peer, growth with the number of events, ingestion. */
 export function charts(figures: readonly FigureRow[]): Chart[] {
   const drawn: Chart[] = [];
   const compared = ratios(figures);
-  drawn.push(
-    ...ratioCharts(
-      'ratios',
-      'Our cost',
-      figures,
-      compared.filter((entry) => !isProcessorTime(entry)),
-    ),
-  );
-  drawn.push(
-    ...ratioCharts('ratios-cpu', 'Our processor time', figures, compared.filter(isProcessorTime)),
-  );
+  const parts = Map.groupBy(compared, (entry) => RATIOS[measureOf(entry)]);
+  for (const [[id, what], rows] of parts) drawn.push(...ratioCharts(id, what, figures, rows));
   drawn.push(...growthCharts(figures));
   for (const [id, title, unit] of INGESTION) {
     const rows = figures.filter((row) => unit.test(row.unit));

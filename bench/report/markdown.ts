@@ -1,7 +1,8 @@
 import { print, printCount } from './number.ts';
 import {
   isLoss,
-  isProcessorTime,
+  MEASURES,
+  measureOf,
   printRatio,
   questionOf,
   type Ratio,
@@ -44,16 +45,11 @@ export function markdown(run: Run, charts: readonly ChartFile[]): string {
 
 function against(compared: readonly Ratio[]): string[] {
   if (compared.length === 0) return ['No peer was measured.'];
-  const ofQuestions = compared.filter((entry) => !isProcessorTime(entry));
-  const ofProcessors = compared.filter(isProcessorTime);
-  return [
-    standingTable(compared),
-    MEANING,
-    ratioTable(ofQuestions),
-    ...(ofProcessors.length === 0
-      ? []
-      : ['The processor time of the same questions:', ratioTable(ofProcessors)]),
-  ];
+  const tables = MEASURES.flatMap((measure) => {
+    const rows = compared.filter((entry) => measureOf(entry) === measure);
+    return rows.length === 0 ? [] : [`### By ${measure}`, ratioTable(rows)];
+  });
+  return [standingTable(compared), MEANING, ...tables];
 }
 
 function standingTable(compared: readonly Ratio[]): string {

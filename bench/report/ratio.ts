@@ -50,19 +50,25 @@ export function printRatio(ratio: number | undefined): string {
   return ratio === undefined ? '-' : ratio.toFixed(2);
 }
 
-/** True when a ratio is of processor time, which is told apart: the time of the same questions is there too. */
-export function isProcessorTime({ own }: Ratio): boolean {
-  return own.unit === 'ms CPU';
-}
+/** Units of what is measured of each question. Other units are of loading. */
+const UNITS = { ms: 'time', 'ms first': 'first time', 'ms CPU': 'processor time' } as const;
 
 /** Subjects of ratios, in the order in which tables have them. */
-const MEASURES = ['time', 'processor time', 'loading'] as const;
+export const MEASURES = [...Object.values(UNITS), 'loading'] as const;
+
+/** Subject of a ratio. */
+export type Measure = (typeof MEASURES)[number];
+
+/** Subject of a ratio, by the unit of its figures. */
+export function measureOf({ own }: Ratio): Measure {
+  return own.unit in UNITS ? UNITS[own.unit as keyof typeof UNITS] : 'loading';
+}
 
 /** How ours stands over the same events by one measure. */
 export interface Standing {
   corpus: string | undefined;
   events: number | undefined;
-  measure: (typeof MEASURES)[number];
+  measure: Measure;
   behind: number;
   figures: number;
   /**
@@ -92,9 +98,4 @@ export function standings(all: readonly Ratio[]): Standing[] {
       (left.events ?? 0) - (right.events ?? 0) ||
       MEASURES.indexOf(left.measure) - MEASURES.indexOf(right.measure),
   );
-}
-
-function measureOf(entry: Ratio): Standing['measure'] {
-  if (isProcessorTime(entry)) return 'processor time';
-  return entry.own.unit === 'ms' ? 'time' : 'loading';
 }

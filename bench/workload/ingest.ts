@@ -5,7 +5,7 @@ import { newNames } from '../corpus/hostile.ts';
 import { corpusOf } from '../corpus/index.ts';
 import type { Bench, Workload } from '../harness.ts';
 import { CHANNELS, type Channel } from './channel.ts';
-import { type Ingestion, type IngestSample, runIngestion } from './ingestion.ts';
+import { type Ingestion, type IngestSample, LOADS, runIngestion } from './ingestion.ts';
 
 const EVENTS = 1_000_000;
 const SEED = 1;
@@ -42,7 +42,7 @@ async function extend(service: Service): Promise<void> {
 export const ingestions: Ingestion[] = [
   ingestion('ingest-tcp', 'access-plain', tcp),
   again('ingest-http', 'access-plain', http),
-  { ...ingestion('ingest-tcp-rough', 'access-rough', tcp), warmLoads: 4 },
+  ingestion('ingest-tcp-rough', 'access-rough', tcp),
   again('ingest-http-rough', 'access-rough', http),
   again('ingest-http-4k-rough', 'access-rough', http4k, EVENTS / 5),
   again('ingest-http-fleet-rough', 'access-rough', httpFleet, EVENTS / 5),
@@ -113,7 +113,7 @@ function workload(wanted: Ingestion): Workload {
     name: wanted.name,
     what: wanted.what,
     seconds: ({ scale, runs }) => {
-      const events = wanted.events * scale * (1 + (wanted.warmLoads ?? 1));
+      const events = wanted.events * scale * LOADS;
       return runsOf(wanted, runs) * (SECONDS_ALONE + (SECONDS_A_MILLION * events) / EVENTS);
     },
     run: (bench: Bench) => measure(bench, wanted),

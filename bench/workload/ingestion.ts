@@ -28,6 +28,12 @@ const SEALED_POLL_MS = 200;
 /** Datagrams that have not come in for so long are lost. */
 const DATAGRAMS_REST_MS = 500;
 
+/**
+ * Loads of as many events that a service gets, one behind the other. By the last one it is warm: the merge thread still
+ * compiles in the third.
+ */
+export const LOADS = 5;
+
 /** Bytes of log and sealed segments in a data folder. */
 export function storeBytes(folder: string): number {
   return ['log', 'sealed']
@@ -76,8 +82,6 @@ export interface Ingestion {
   prepare?: (service: Service) => Promise<void>;
   /** How often it is run, at most. */
   runsMax?: number;
-  /** Loads behind the first, of which the last one is that of a warm service; 1 unless it is given. */
-  warmLoads?: number;
 }
 
 /** Cost of sending and sealing events: CPU in seconds per million events. */
@@ -99,7 +103,7 @@ export interface IngestSample extends Load {
   peak: number;
   sealedDisk: number;
   sealedPeak: number;
-  /** The last of more loads of as many events, when V8 has compiled what they need. */
+  /** The last load, when V8 has compiled what it needs. */
   warm: Load;
   /** Percent of the rows that the reference decoder made. */
   reference: number;
@@ -150,12 +154,15 @@ async function feed<T>(
   return { cpu, rate, sealedCpu: perMillion(), count, latencies, acknowledged: found };
 }
 
-/** One run: feeds a fresh service, `command` of this checkout or of another one, twice or more, and measures it. */
+/**
+ * One run: feeds a fresh service, `command` of this checkout or of another one, LOADS times, and measures the first and
+ * the last load.
+ */
 export async function runIngestion(
   ingestion: Ingestion,
   run: { scale: number; seed: number; command?: string; progress: (text: string) => void },
 ): Promise<IngestSample> {
-  const { channel, make, prepare, warmLoads = 1 } = ingestion;
+  const { channel, make, prepare } = ingestion;
   const events = Math.round(ingestion.events * run.scale);
   const folder = temporaryFolder();
   const settings = [...SEALING, ...channel.settings];
@@ -171,7 +178,7 @@ export async function runIngestion(
     const sealed = used(first.count);
     const { cpu, rate, sealedCpu, count, latencies } = first;
     let warm = await feed(feeding, count, () => undefined);
-    for (let load = 1; load < warmLoads; load++)
+    for (let load = 2; load < LOADS; load++)
       warm = await feed(feeding, warm.count, () => undefined);
     const reference = await metric(service, 'logseam_rows_decoded_total', { path: 'reference' });
     await arrived(service, warm.count, false);
@@ -184,7 +191,7 @@ export async function runIngestion(
       sealedPeak: sealed.peak,
       warm,
       reference: (100 * reference) / warm.count,
-      lost: channel.mayLose ? 100 * (1 - warm.count / (events * (1 + warmLoads))) : Number.NaN,
+      lost: channel.mayLose ? 100 * (1 - warm.count / (events * LOADS)) : Number.NaN,
     };
   } finally {
     await service.stop();
