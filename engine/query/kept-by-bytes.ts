@@ -10,8 +10,11 @@ export class KeptByBytes<K, T> {
   readonly #onExcess: ((key: K, segment: number, value: T) => void) | undefined;
   /** The one that was used last at the end. */
   readonly #kept = new Map<K, Kept<T>>();
-  /** Those that are still to be weighed in this turn. */
-  #turn = this.#kept.values();
+  /**
+   * Those that are still to be weighed in this turn. Their keys, as an iterator of a Map that changes holds on to all
+   * that was ever in it.
+   */
+  #turn: K[] = [];
   #bytes = 0;
 
   /** `onExcess` is told what goes for others. */
@@ -43,12 +46,10 @@ export class KeptByBytes<K, T> {
 
   /** Takes what the next value in turn takes from `bytesOf`: that of each may have changed. */
   weighNext(bytesOf: (value: T) => number): void {
-    const next = this.#turn.next();
-    if (next.done === true) {
-      this.#turn = this.#kept.values();
-      return;
-    }
-    const kept = next.value;
+    if (this.#turn.length === 0) this.#turn = [...this.#kept.keys()].reverse();
+    const next = this.#turn.pop();
+    const kept = next === undefined ? undefined : this.#kept.get(next);
+    if (kept === undefined) return;
     this.#bytes -= kept.bytes;
     kept.bytes = bytesOf(kept.value);
     this.#bytes += kept.bytes;
