@@ -8,6 +8,8 @@ import { assert } from '../base/assert.ts';
 const GROUP_VALUES = 128;
 const LANES = 4;
 const WORD_BITS = 32;
+/** Numbers that a word holds. In a bundle a power of a constant of the module would be computed at each use. */
+const WORD_RANGE = 2 ** WORD_BITS;
 /** For values that are not checked. */
 const UNCHECKED = -1;
 /**
@@ -302,6 +304,6 @@ export function unpackOne(words: Uint32Array, width: number, index: number): num
 
 /** Bits that a whole number from 0 to 2^53 - 1 takes; 0 for 0. */
 export function bitsOf(value: number): number {
-  if (value < 2 ** WORD_BITS) return WORD_BITS - Math.clz32(value);
-  return 2 * WORD_BITS - Math.clz32(Math.floor(value / 2 ** WORD_BITS));
+  if (value < WORD_RANGE) return WORD_BITS - Math.clz32(value);
+  return 2 * WORD_BITS - Math.clz32(Math.floor(value / WORD_RANGE));
 }
