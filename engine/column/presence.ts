@@ -25,6 +25,8 @@ export function bitmapWords(rowCount: number): number {
 
 /** The bitmap that is being written. */
 const bitmap = new Uint32Array(bitmapWords(BLOCK_ROWS_MAX));
+/** The positions that are being written: of columns of few rows, so most of it is never touched. */
+const positions = new Float64Array(BLOCK_ROWS_MAX);
 /** Words of a bitmap whose values are counted to find the number of one. */
 const RANK_WORDS = 16;
 
@@ -39,9 +41,8 @@ export function writePresence(
   rowCount: number,
 ): void {
   if (layout === PresenceLayout.POSITIONS) {
-    const positions = new Float64Array(to - from);
     for (let index = from; index < to; index++) positions[index - from] = rows[index] - firstRow;
-    writeIntegers(writer, positions, positions.length, 'values');
+    writeIntegers(writer, positions, to - from, 'values');
     return;
   }
   const wordCount = bitmapWords(rowCount);
