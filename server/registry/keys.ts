@@ -17,6 +17,7 @@ import {
 import type { KeyTable } from './key-table.ts';
 import { WRITE_KEY_PATH, writeSecret } from './secret.ts';
 import { CELLS_MAX, dayOf, NO_QUOTA, type UsageCells } from './usage.ts';
+import { VerifiedKeys } from './verified-keys.ts';
 
 /** Write keys, and read keys, that may exist at once. */
 export const KEYS_MAX = 4_096;
@@ -75,6 +76,7 @@ export class Keys {
   readonly #journal: Journal;
   readonly #byId = new Map<string, Key>();
   readonly #byDigest = new Map<string, Key>();
+  readonly #verified = new VerifiedKeys<Key>();
   readonly #freeCells: number[] = [];
   #nextCell = 0;
   #version = 0;
@@ -176,7 +178,11 @@ export class Keys {
 
   /** The key with that text, of either kind and switched off ones too, found by its digest. */
   lookup(text: string): Key | undefined {
-    return this.#byDigest.get(digestNameOf(text));
+    const known = this.#verified.find(text);
+    if (known !== undefined) return known;
+    const key = this.#byDigest.get(digestNameOf(text));
+    if (key !== undefined) this.#verified.remember(text, key);
+    return key;
   }
 
   /** Table of the write keys for ingest workers; a new version after each change. */
@@ -269,6 +275,7 @@ export class Keys {
   }
 
   #apply(entry: KeyEntry): void {
+    this.#verified.forget();
     const id = entry.type === 'key' ? entry.key.id : entry.id;
     const before = this.#byId.get(id);
     if (entry.type === 'deleted') {

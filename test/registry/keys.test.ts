@@ -406,6 +406,33 @@ t.test('a worker finds write keys by their bytes, and nothing else', async (t) =
   await keys.close();
 });
 
+t.test('a key that was found before is found as it is by now', async (t) => {
+  const folder = new Folder(t);
+  const keys = await folder.open();
+  const made = [];
+  for (let number = 0; number < 300; number++) {
+    made.push(
+      await keys.create({ kind: number % 2 === 0 ? 'write' : 'read', name: `k${number}` }, WHO),
+    );
+  }
+  for (let round = 0; round < 3; round++) {
+    t.ok(made.every(({ text, key }) => keys.lookup(text) === key));
+    for (const { text } of made) {
+      const last = text[21] === 'A' ? 'Q' : 'A';
+      for (const other of [text.slice(0, 21), `${text}x`, `${text.slice(0, 21)}${last}`]) {
+        if (keys.lookup(other) !== undefined) t.fail(`${other} is no key`);
+      }
+    }
+  }
+  const [first, second] = made;
+  await keys.change(first.key.id, { name: 'other', enabled: false }, WHO);
+  t.match(keys.lookup(first.text), { name: 'other', enabled: false });
+  t.equal(keys.lookup(second.text), second.key);
+  await keys.delete(second.key.id, WHO);
+  t.equal(keys.lookup(second.text), undefined);
+  await keys.close();
+});
+
 t.test('more keys than there is memory for are found all the same', async (t) => {
   const texts = Array.from({ length: 3_000 }, makeKey);
   const entries = texts.map((text, cell) => {
