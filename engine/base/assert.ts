@@ -1,6 +1,7 @@
 /**
  * Ends the process' current task when a programmer's assumption does not hold.
- * On in production; never used for what a user or a file can get wrong (see errors.ts).
+ * On in production; never used for what a user or a file can get wrong (see errors.ts). The message is made whether it
+ * is shown or not: where each group of rows comes by it has no numbers.
  */
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${message}`);

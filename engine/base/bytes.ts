@@ -50,7 +50,7 @@ export class ByteWriter {
   }
 
   u32(value: number): void {
-    assert(value >>> 0 === value, `u32 of ${value}`);
+    assert(value >>> 0 === value, 'a u32 has 32 bits');
     const at = this.#grow(4);
     this.#view.setUint32(at, value, true);
   }
@@ -62,7 +62,7 @@ export class ByteWriter {
 
   /** LEB128 of a whole number from 0 to 2^53 - 1. */
   varint(value: number): void {
-    assert(Number.isSafeInteger(value) && value >= 0, `varint of ${value}`);
+    assert(Number.isSafeInteger(value) && value >= 0, 'a varint is a whole number');
     let rest = value;
     while (rest >= 0x80) {
       this.u8((rest % 0x80) | 0x80);

@@ -40,6 +40,8 @@ export class RegionWriter {
   readonly regions: ByteWriter | ByteParts;
   /** An empty writer for the next region; `end` adds what was written to it. */
   readonly region: ByteWriter;
+  /** For the names of a block's paths. */
+  readonly paths = new ByteWriter(1024);
   /** For what is packed into `region`. */
   readonly packed = new ByteWriter(1024);
   readonly isCold: boolean;
@@ -83,6 +85,7 @@ export class RegionWriter {
   /** Empties it for the next block; what views of it showed is gone. */
   reset(): void {
     this.meta.reset();
+    this.paths.reset();
     this.regions.reset();
     this.region.reset();
   }

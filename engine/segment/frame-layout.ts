@@ -10,6 +10,15 @@ interface MetaFacts {
   metaChecksum: number;
 }
 
+/** A meta as it is stored, and ends in its frame: of what the regions stand behind, of them, and of all. */
+interface LaidMeta {
+  bytes: Uint8Array;
+  headBytes: number;
+  endBytes: number;
+  frameBytes: number;
+  facts: MetaFacts;
+}
+
 /** A whole frame whose header is still zero. */
 export interface LaidFrame extends MetaFacts {
   bytes: Uint8Array;
@@ -24,30 +33,38 @@ export interface FrameParts extends MetaFacts {
 
 /** Lays meta and regions out as a frame. Copies the meta; the regions are views. Source: FORMAT.md 3, 4.1. */
 export function layParts(rawMeta: Uint8Array, regions: readonly Uint8Array[]): FrameParts {
-  const packed = compress(rawMeta);
-  const meta = packed ?? rawMeta;
-  const metaEnd = FRAME_HEADER_BYTES + meta.length;
-  const head = new Uint8Array(Math.ceil(metaEnd / REGION_ALIGNMENT) * REGION_ALIGNMENT);
-  head.set(meta, FRAME_HEADER_BYTES);
-  const end = regions.reduce((sum, part) => sum + part.length, head.length);
-  const frameBytes = alignFrame(end);
-  return {
-    parts: [head, ...regions, new Uint8Array(frameBytes - end)],
-    frameBytes,
-    metaBytes: meta.length,
-    metaRawBytes: packed === undefined ? 0 : rawMeta.length,
-    metaChecksum: checksum(meta),
-  };
+  const meta = layMeta(rawMeta, regions);
+  const { headBytes, endBytes, frameBytes, facts } = meta;
+  const head = new Uint8Array(headBytes);
+  head.set(meta.bytes, FRAME_HEADER_BYTES);
+  const parts = [head, ...regions, new Uint8Array(frameBytes - endBytes)];
+  return { parts, frameBytes, ...facts };
 }
 
 /** The same as one array, into which the regions are copied. */
 export function layFrame(rawMeta: Uint8Array, regions: readonly Uint8Array[]): LaidFrame {
-  const { parts, frameBytes, ...facts } = layParts(rawMeta, regions);
-  const bytes = new Uint8Array(frameBytes);
-  let at = 0;
-  for (const part of parts) {
+  const meta = layMeta(rawMeta, regions);
+  const bytes = new Uint8Array(meta.frameBytes);
+  bytes.set(meta.bytes, FRAME_HEADER_BYTES);
+  let at = meta.headBytes;
+  for (const part of regions) {
     bytes.set(part, at);
     at += part.length;
   }
-  return { bytes, ...facts };
+  return { bytes, ...meta.facts };
+}
+
+/** A frame's meta as it is stored, and where its regions begin and end. */
+function layMeta(rawMeta: Uint8Array, regions: readonly Uint8Array[]): LaidMeta {
+  const packed = compress(rawMeta);
+  const bytes = packed ?? rawMeta;
+  const metaEnd = FRAME_HEADER_BYTES + bytes.length;
+  const headBytes = Math.ceil(metaEnd / REGION_ALIGNMENT) * REGION_ALIGNMENT;
+  const endBytes = regions.reduce((sum, part) => sum + part.length, headBytes);
+  const facts = {
+    metaBytes: bytes.length,
+    metaRawBytes: packed === undefined ? 0 : rawMeta.length,
+    metaChecksum: checksum(bytes),
+  };
+  return { bytes, headBytes, endBytes, frameBytes: alignFrame(endBytes), facts };
 }

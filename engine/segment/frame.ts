@@ -91,11 +91,10 @@ export function alignFrame(bytes: number): number {
 
 /** Writes `header` to the first 64 bytes of `frame` and returns its checksum. */
 export function writeFrameHeader(frame: Uint8Array, header: Omit<FrameHeader, 'checksum'>): number {
-  assert(header.frameBytes % FRAME_ALIGNMENT === 0, `frame of ${header.frameBytes} bytes`);
-  assert(header.frameBytes <= U32_MAX, `frame of ${header.frameBytes} bytes`);
-  assert(header.metaRawBytes <= U32_MAX, `meta of ${header.metaRawBytes} bytes`);
+  assert(header.frameBytes % FRAME_ALIGNMENT === 0, 'frames are aligned');
+  assert(header.frameBytes <= U32_MAX && header.metaRawBytes <= U32_MAX, 'frames have 32 bits');
   assert(header.ordinal <= U32_MAX && header.group <= U32_MAX, 'frames have numbers of 32 bits');
-  assert(header.rowCount <= BLOCK_ROWS_MAX, `block of ${header.rowCount} rows`);
+  assert(header.rowCount <= BLOCK_ROWS_MAX, 'blocks have 65,536 rows at most');
   const view = new DataView(frame.buffer, frame.byteOffset, FRAME_HEADER_BYTES);
   view.setUint16(0, MAGIC, true);
   view.setUint8(2, header.kind);

@@ -98,13 +98,13 @@ export class Catalog {
     const removed: BlockRef[] = [];
     for (const ordinal of group.superseded) {
       const block = blocks.get(ordinal);
-      assert(block !== undefined, `block ${ordinal} of segment ${group.segment} exists`);
+      assert(block !== undefined, 'a superseded block exists');
       blocks.delete(ordinal);
       removed.push(block);
       this.#count(block, -1);
     }
     for (const block of group.blocks) {
-      assert(!blocks.has(block.ordinal), `block ${block.ordinal} of ${group.segment} is new`);
+      assert(!blocks.has(block.ordinal), 'the block of a group is new');
       blocks.set(block.ordinal, block);
       this.#count(block, 1);
     }

@@ -61,7 +61,7 @@ export function buildCommit(place: FramePlace, commit: Commit): BuiltFrame {
   meta.varint(commit.usage.length);
   for (const usage of commit.usage) {
     const key = encoder.encode(usage.key);
-    assert(key.length <= KEY_BYTES_MAX, `key id of ${key.length} bytes`);
+    assert(key.length <= KEY_BYTES_MAX, 'ids of keys are short');
     meta.blob(key);
     meta.varint(usage.day);
     meta.varint(usage.bytes);

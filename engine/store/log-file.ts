@@ -69,6 +69,7 @@ let zeros = new Uint8Array(0);
 export class LogFile {
   readonly segment: number;
   readonly writer: number;
+  readonly #path: string;
   readonly #file: DiskFile;
   readonly #roomBytes: number;
   #bytes: number;
@@ -84,6 +85,7 @@ export class LogFile {
   constructor(options: LogFileOptions, file: DiskFile, head: BuiltFrame) {
     this.segment = options.segment;
     this.writer = options.writer;
+    this.#path = segmentPath(options.segment);
     this.#file = file;
     this.#roomBytes = options.roomBytes ?? 0;
     this.#bytes = head.bytes.length;
@@ -145,7 +147,7 @@ export class LogFile {
     const makesRoom = end > this.#fileBytes && groupBytes <= SMALL_GROUP_BYTES;
     const room = zerosOf(makesRoom ? this.#roomBytes : 0);
     try {
-      refuseForeign(this.#file, segmentPath(this.segment), this.#fileBytes);
+      refuseForeign(this.#file, this.#path, this.#fileBytes);
       await this.#file.write([...chunks, room], this.#bytes);
     } catch (cause) {
       this.#failure = new EngineError('IO', `segment ${this.segment} failed earlier`, { cause });
@@ -187,7 +189,7 @@ export class LogFile {
       const repeatedEnd = last === undefined ? 0 : last.first + last.rows;
       const headSequence = freshRows > 0 ? sequence : repeatedEnd;
       assert(repeatedEnd <= headSequence, 'rows of earlier blocks have lower sequences');
-      assert(block.bytes.length % FRAME_ALIGNMENT === 0, `frame of ${block.bytes.length} bytes`);
+      assert(block.bytes.length % FRAME_ALIGNMENT === 0, 'frames are aligned');
       assert(rowCount > 0, 'a block has rows');
       const sum = writeFrameHeader(block.bytes, {
         kind: FrameKind.BLOCK,
@@ -224,7 +226,7 @@ export class LogFile {
       offset += block.bytes.length;
       sequence += freshRows;
     }
-    assert(sequence === claim.end, `${sequence} of the sequences to ${claim.end} are given`);
+    assert(sequence === claim.end, 'all sequences are given');
     return refs;
   }
 }

@@ -132,7 +132,7 @@ export class Slots {
     const first = (slot.start - this.#baseBytes) / SLOT_UNIT_BYTES;
     const units = unitsFor(slot.capacityBytes);
     for (let unit = first; unit < first + units; unit++) {
-      assert(this.#taken[unit] === 1, `slot unit ${unit} is taken`);
+      assert(this.#taken[unit] === 1, 'units of a slot are taken');
       this.#taken[unit] = 0;
     }
     this.#count(-units);

@@ -305,7 +305,7 @@ export class IngestWorkerHandle implements LineSink {
 
   #outcome(outcome: TaskOutcome): void {
     const pending = this.#pending.get(outcome.task);
-    assert(pending !== undefined, `task ${outcome.task} is pending`);
+    assert(pending !== undefined, 'a task that ends is pending');
     this.#free(outcome.task);
     this.#pending.delete(outcome.task);
     if (pending.isDry !== true) this.#observe(pending.channel, outcome);

@@ -103,7 +103,7 @@ export class BlockEncoder {
     this.#firstRow = firstRow;
     this.#rowCount = rows.timeMs.length;
     this.#facts = factsOf(rows.timeMs);
-    this.#paths = new BlockPaths(paths);
+    this.#paths = new BlockPaths(paths, out.paths);
     assert(this.#rowCount > 0 && this.#rowCount <= BLOCK_ROWS_MAX, 'rows fit in a block');
     this.#writeRows(rows);
     this.#rowsBytes = this.#out.meta.length;
@@ -269,18 +269,23 @@ export class BlockEncoder {
 
   /** The whole block, which begins with the rows of `runs`. The frame is the caller's, its header is still zero. */
   finish(runs: readonly Run[]): EncodedBlock {
-    const meta = this.#meta(runs);
+    const { packed } = this.#out;
+    packed.reset();
+    const meta = this.#meta(packed, runs);
     return { ...layFrame(meta, this.#out.regions.parts()), runs, ...this.#facts };
   }
 
   /** The whole block, which repeats no rows, in parts. The regions are those of `out`. */
   parts(): FrameParts & BlockFacts {
-    return { ...layParts(this.#meta([]), this.#out.regions.parts()), ...this.#facts };
+    return {
+      ...layParts(this.#meta(new ByteWriter(1024), []), this.#out.regions.parts()),
+      ...this.#facts,
+    };
   }
 
-  #meta(runs: readonly Run[]): Uint8Array {
+  /** The meta, which lies in the empty writer `meta`. */
+  #meta(meta: ByteWriter, runs: readonly Run[]): Uint8Array {
     const out = this.#out;
-    const meta = new ByteWriter(1024);
     if (runs.length > 0) writeRuns(meta, runs);
     meta.varint(this.#paths.count);
     meta.raw(this.#paths.bytes());
@@ -394,7 +399,7 @@ export function encodeBlock(
   runs: readonly Run[] = [],
   out = new RegionWriter(),
 ): EncodedBlock {
-  assert(fromRow >= 0 && fromRow < toRow && toRow <= batch.rowCount, `rows ${fromRow} to ${toRow}`);
+  assert(fromRow >= 0 && fromRow < toRow && toRow <= batch.rowCount, 'a block has rows');
   const rows = {
     timeMs: batch.timeMs.subarray(fromRow, toRow),
     receivedMs: batch.receivedMs.subarray(fromRow, toRow),

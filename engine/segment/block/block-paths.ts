@@ -8,11 +8,13 @@ import { grow } from '../../packed/growth.ts';
 export class BlockPaths {
   readonly #paths: PathTable;
   readonly #numbers: Uint32Array;
-  readonly #writer = new ByteWriter(1024);
+  readonly #writer: ByteWriter;
   count = 0;
 
-  constructor(paths: PathTable) {
+  /** `writer` is empty, and the block's from now on. */
+  constructor(paths: PathTable, writer = new ByteWriter(1024)) {
     this.#paths = paths;
+    this.#writer = writer;
     this.#numbers = new Uint32Array(paths.count);
   }
 
