@@ -1,5 +1,11 @@
 import type { CommittedGroup } from '../../engine/engine.ts';
-import type { Channel, FromIngest, TaskOutcome } from './protocol.ts';
+import {
+  type Channel,
+  type FromIngest,
+  plainGroup,
+  type ReportRest,
+  type TaskOutcome,
+} from './protocol.ts';
 
 /** A smaller slot is freed when its task is over: a message of its own would cost more than the slot. */
 const FREE_BYTES_MIN = 65_536;
@@ -77,26 +83,25 @@ export class Acknowledger implements TaskEnds {
   /** Says at once what was collected. */
   flush(): void {
     this.#scheduled = false;
-    const asks = this.#asking.length > 0;
-    const ended = this.#stored.length + this.#outcomes.length + this.#own.length;
-    const count = this.#freed.length + ended;
-    if (this.#group === undefined && count === 0 && !asks) return;
-    if (asks) this.#asked.push(this.#asking);
-    this.#post({
-      type: 'report',
-      group: this.#group,
-      freed: this.#freed,
-      stored: this.#stored,
-      outcomes: this.#outcomes,
-      own: this.#own,
-      asks,
-    });
+    const rest = this.#takeRest();
+    if (this.#group === undefined && this.#stored.length === 0 && rest === undefined) return;
+    const group = this.#group && plainGroup(this.#group);
+    this.#post({ type: 'report', group, stored: this.#stored, rest });
     this.#group = undefined;
-    this.#freed = [];
     this.#stored = [];
+  }
+
+  #takeRest(): ReportRest | undefined {
+    const asks = this.#asking.length > 0;
+    const count = this.#freed.length + this.#outcomes.length + this.#own.length;
+    if (count === 0 && !asks) return undefined;
+    if (asks) this.#asked.push(this.#asking);
+    const rest = { freed: this.#freed, outcomes: this.#outcomes, own: this.#own, asks };
+    this.#freed = [];
     this.#outcomes = [];
     this.#own = [];
     this.#asking = [];
+    return rest;
   }
 
   #schedule(): void {

@@ -14,14 +14,15 @@ import { CommitOrder } from './commit-order.ts';
 import { IngestCounts } from './counts.ts';
 import { DRY_BYTES_MAX, DRY_TOO_LARGE } from './dry.ts';
 import { NameCounts } from './name-counts.ts';
-import type {
-  BodyForm,
-  DryOptions,
-  DryRun,
-  FromIngest,
-  IngestData,
-  SegmentLimits,
-  ToIngest,
+import {
+  type BodyForm,
+  type DryOptions,
+  type DryRun,
+  type FromIngest,
+  groupOf,
+  type IngestData,
+  type SegmentLimits,
+  type ToIngest,
 } from './protocol.ts';
 import { Recorder, type RecorderOptions } from './recorder.ts';
 import { OVERLOADED } from './refusal.ts';
@@ -348,8 +349,11 @@ export class Intake {
       else if (message.type === 'disk') this.#options.diskFailed?.(message.failure);
       else if (message.type === 'sockets') this.#watcher?.told(writer, message.report);
       else {
-        const group = message.type === 'report' ? message.group : undefined;
-        if (group !== undefined) this.#order.add(writer, () => this.#committed(group), group.claim);
+        const plain = message.type === 'report' ? message.group : undefined;
+        if (plain !== undefined) {
+          const group = groupOf(plain);
+          this.#order.add(writer, () => this.#committed(group), group.claim);
+        }
         const claim = message.type === 'closed' ? message.failed : undefined;
         this.#order.add(writer, () => this.#take(writer, port, message), claim);
       }
@@ -432,9 +436,11 @@ export class Intake {
     message: Exclude<FromIngest, { type: 'ready' | 'disk' | 'sockets' }>,
   ): Promise<void> | undefined {
     if (message.type === 'report') {
-      this.#thread(writer).report(message.freed, message.outcomes, message.stored);
-      for (const [channel, outcome] of message.own) this.counts.take(channel, outcome);
-      if (message.asks) port.post({ type: 'taken' });
+      const { stored, rest } = message;
+      this.#thread(writer).report(rest?.freed ?? [], rest?.outcomes ?? [], stored);
+      if (rest === undefined) return undefined;
+      for (const [channel, outcome] of rest.own) this.counts.take(channel, outcome);
+      if (rest.asks) port.post({ type: 'taken' });
     } else if (message.type === 'allocate') {
       this.#recorder.allocate(writer, port);
     } else if (message.type === 'begun') {

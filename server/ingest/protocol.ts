@@ -193,24 +193,90 @@ export interface TaskOutcome {
 }
 
 /**
+ * Parts of a report beside a group and bodies that are stored. `freed`: tasks whose slots are not read any more. `own`:
+ * outcomes of tasks that the worker gave itself. When it `asks` it is answered by `taken`.
+ */
+export interface ReportRest {
+  freed: number[];
+  outcomes: TaskOutcome[];
+  own: [Channel, TaskOutcome][];
+  asks: boolean;
+}
+
+/**
+ * A group as it goes to the front thread, for the same reason as `PlainBody`: its numbers, and the ids of the keys of
+ * its usage.
+ */
+export interface PlainGroup {
+  numbers: number[];
+  keys: string[];
+}
+
+/** The plain form of a group. */
+export function plainGroup(group: CommittedGroup): PlainGroup {
+  const { segment, bytes, claim, blocks, superseded, usage } = group;
+  const numbers = [segment, group.group, bytes, claim.first, claim.end];
+  numbers.push(blocks.length, superseded.length);
+  for (const block of blocks) {
+    numbers.push(block.writer, block.offset, block.bytes, block.ordinal, block.rowCount);
+    numbers.push(block.firstSequence, block.endSequence, block.minTimeMs, block.maxTimeMs);
+  }
+  for (const ordinal of superseded) numbers.push(ordinal);
+  const keys: string[] = [];
+  for (const { key, day, bytes: keyBytes, events } of usage) {
+    keys.push(key);
+    numbers.push(day, keyBytes, events);
+  }
+  return { numbers, keys };
+}
+
+/** The group of a plain form; its blocks lie in its segment, a log segment. */
+export function groupOf({ numbers, keys }: PlainGroup): CommittedGroup {
+  let at = 0;
+  const next = (): number => numbers[at++];
+  const segment = next();
+  const group = next();
+  const bytes = next();
+  const claim = { first: next(), end: next() };
+  const blockCount = next();
+  const supersededCount = next();
+  const blocks: CommittedGroup['blocks'] = [];
+  while (blocks.length < blockCount) {
+    blocks.push({
+      sealed: false,
+      segment,
+      writer: next(),
+      offset: next(),
+      bytes: next(),
+      ordinal: next(),
+      rowCount: next(),
+      firstSequence: next(),
+      endSequence: next(),
+      minTimeMs: next(),
+      maxTimeMs: next(),
+    });
+  }
+  const superseded = numbers.slice(at, at + supersededCount);
+  at += supersededCount;
+  const usage = keys.map((key) => ({ key, day: next(), bytes: next(), events: next() }));
+  return { segment, group, bytes, claim, blocks, superseded, usage };
+}
+
+/**
  * Messages of an ingest worker to the front thread. A group comes with or before the outcomes of its tasks, so that
  * these are answered after the catalog has taken it: see `CommitOrder`.
  */
 export type FromIngest =
   | { type: 'ready' }
   /**
-   * `group`: one that is durable, which goes before the rest. `freed`: tasks whose slots are not read any more.
-   * `stored`: task, events and their bytes of each body that is stored, one after the other. `own`: outcomes of tasks
-   * that the worker gave itself. When it `asks` it is answered by `taken`.
+   * `group`: one that is durable, which goes before all else. `stored`: task, events and their bytes of each body that
+   * is stored, one after the other. `rest`: what is seldom there when bodies are small.
    */
   | {
       type: 'report';
-      group: CommittedGroup | undefined;
-      freed: number[];
+      group: PlainGroup | undefined;
       stored: number[];
-      outcomes: TaskOutcome[];
-      own: [Channel, TaskOutcome][];
-      asks: boolean;
+      rest: ReportRest | undefined;
     }
   /** A connection of the worker has brought a valid key. */
   | { type: 'sender'; key: string; sender: Sender }
