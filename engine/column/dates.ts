@@ -102,6 +102,12 @@ export function writeEpochDates(
   writeIntegers(writer, values, values.length, 'values');
 }
 
+/** Dates as values and forms, see date-form.ts, by index. */
+export interface DateParts {
+  values: Float64Array;
+  forms: Uint32Array;
+}
+
 /** A chunk of dates that is open for reading: one by one, or as a column. */
 export class DateChunk {
   readonly #isRelative: boolean;
@@ -120,21 +126,16 @@ export class DateChunk {
     this.#values = new IntegerStream(reader, count);
   }
 
-  /** Form of each value. A new array. Throws CORRUPTION. */
-  forms(): Uint32Array {
-    return this.#forms.ids(FORM_MAX);
-  }
-
-  /** Each value in the unit of its form; `eventMs` is by value, the time of its row. A new array. */
-  values(eventMs: Float64Array): Float64Array {
-    const values = this.#values.values().slice();
-    if (!this.#isRelative) return values;
-    const forms = this.forms();
+  /** Each value in the unit of its form; `eventMs` is by value, the time of its row. New arrays. Throws CORRUPTION. */
+  parts(eventMs: Float64Array): DateParts {
+    const forms = this.#forms.ids(FORM_MAX);
+    const stored = this.#values.values();
+    if (!this.#isRelative) return { values: stored.slice(), forms };
+    const values = new Float64Array(stored.length);
     for (let index = 0; index < values.length; index++) {
-      values[index] += eventValue(eventMs[index], forms[index]);
+      values[index] = stored[index] + eventValue(eventMs[index], forms[index]);
     }
-    free(forms);
-    return values;
+    return { values, forms };
   }
 
   /** Lets go of what can be read again; the bytes that it still holds. */

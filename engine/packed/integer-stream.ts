@@ -408,8 +408,8 @@ export class IntegerStream {
 
   /** All values as whole numbers up to `max`; a new array. Throws CORRUPTION when one is not. */
   ids(max: number): Uint32Array {
-    const isPlain = this.#encoding === PACKED && this.#base >= 0;
-    if (isPlain && this.#isUpTo(ID_END - 1 - this.#base)) {
+    const isPlain = this.#encoding === CONSTANT || this.#encoding === PACKED;
+    if (isPlain && this.#base >= 0 && this.#isUpTo(ID_END - 1 - this.#base)) {
       const last = Math.min(max, ID_END - 1);
       const ids = unpackValues(this.#stored(0), last);
       return ids ?? damaged(`an id above ${max}`);

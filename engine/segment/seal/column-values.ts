@@ -96,8 +96,7 @@ class DateValues implements ColumnValues {
       ownMs = new Float64Array(rows.length);
       for (let index = 0; index < rows.length; index++) ownMs[index] = eventMs[rows[index]];
     }
-    const values = chunk.values(ownMs);
-    const forms = chunk.forms();
+    const { values, forms } = chunk.parts(ownMs);
     for (let index = 0; index < targets.length; index++) {
       this.#values[targets[index]] = values[index];
       this.#forms[targets[index]] = forms[index];

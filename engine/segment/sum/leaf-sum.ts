@@ -148,8 +148,7 @@ function addDates(
     eventMs = new Float64Array(rows.length);
     for (let at = 0; at < rows.length; at++) eventMs[at] = timeMs[rows[at]];
   }
-  const values = chunk.values(eventMs);
-  const details = chunk.forms();
+  const { values, forms: details } = chunk.parts(eventMs);
   addWords(hashes, index, { words: wordsOf(values), details, rows });
   free(values, details, rows === undefined ? undefined : eventMs);
 }
