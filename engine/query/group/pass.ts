@@ -144,6 +144,7 @@ export class Pass implements BlockVisitor {
       this.addCount(countRows(rows));
       return;
     }
+    if (yield* this.#addOwnEntries(block, rows)) return;
     yield* this.#nesting.prepare(block, rows);
     for (const { metrics, steps } of this.#tables) {
       yield* metrics.prepare(block);
@@ -167,6 +168,14 @@ export class Pass implements BlockVisitor {
       for (const table of this.#tables) this.#measure(table, pairs);
       if (to < nesting.rowCount) yield;
     }
+  }
+
+  /** Adds a block by its own entries, in units; false when these do not tell all. Throws CORRUPTION. */
+  *#addOwnEntries(block: Block, rows: Bitmap): Units<boolean> {
+    const path = this.pathOfEntries;
+    if (path === undefined || countRows(rows) < block.rowCount) return false;
+    const [{ metrics }] = this.#tables;
+    return yield* metrics.addOwnEntries(path, block);
   }
 
   /** True when all that is computed of the block for which the tables are prepared can be computed by cells. */
