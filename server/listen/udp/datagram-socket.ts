@@ -6,8 +6,10 @@ import { type DatagramReader, type DatagramSink, SingleReader } from './datagram
 
 /** Buffer asked of the kernel, which gives as much as `net.core.rmem_max` allows. */
 const RECEIVE_BUFFER_BYTES = 8 * 1024 * 1024;
-/** Time from one reading of the descriptor to the next. */
+/** Time from one reading of the descriptor to the next, while more is left or the kernel's buffer is small. */
 const READ_MS = 1;
+/** That time where the kernel gave the whole buffer: fewer wake-ups, each with more datagrams. */
+const READ_LARGE_MS = 3;
 /** Datagrams that one reading takes at most, so that the thread does something else in between. */
 const READ_DATAGRAMS_MAX = 1_024;
 /** Readings in a row, before the next datagram is an event, which has the address of its sender. */
@@ -37,7 +39,7 @@ function handleOf(socket: Socket): Handle | undefined {
 
 /**
  * A socket for datagrams, which go to a sink. The first one is an event of node:dgram. Those behind it are read from
- * the descriptor once a millisecond until none is left: that takes 1 us each where an event takes 7. Where the
+ * the descriptor every few milliseconds until none is left: that takes 1 us each where an event takes 7. Where the
  * descriptor cannot be had all are events.
  */
 export class DatagramSocket {
@@ -45,6 +47,7 @@ export class DatagramSocket {
   readonly #sink: DatagramSink;
   readonly #failed: (error: Error) => void;
   readonly #handle: Handle | undefined;
+  readonly #readMs: number;
   #reader: DatagramReader;
   #timer: NodeJS.Timeout | undefined;
   #readings = 0;
@@ -60,6 +63,7 @@ export class DatagramSocket {
     this.#failed = failed;
     this.#reader = reader;
     this.#handle = handleOf(socket);
+    this.#readMs = socket.getRecvBufferSize() >= RECEIVE_BUFFER_BYTES ? READ_LARGE_MS : READ_MS;
     socket.on('error', failed);
     socket.on('message', (datagram, { address }) => {
       sink.take(datagram, 0, datagram.length, address);
@@ -115,7 +119,10 @@ export class DatagramSocket {
     this.#timer = undefined;
     const count = this.#read();
     if (count === 0 || ++this.#readings === READINGS_MAX) this.#handle?.recvStart();
-    else this.#timer = setTimeout(() => this.#reading(), READ_MS);
+    else {
+      const waitMs = count < READ_DATAGRAMS_MAX ? this.#readMs : READ_MS;
+      this.#timer = setTimeout(() => this.#reading(), waitMs);
+    }
   }
 
   /** Reads datagrams until none is left; returns how many. After a fault they are read one by one. */
