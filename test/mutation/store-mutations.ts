@@ -61,7 +61,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a log segment is written though its file was removed or replaced',
     file: 'engine/store/log-file.ts',
-    find: 'refuseForeign(this.#file, segmentPath(this.segment), this.#fileBytes);',
+    find: 'refuseForeign(this.#file, this.#path, this.#fileBytes);',
     replace: '',
     tests: ['test/store/two-processes.test.ts'],
   },

@@ -297,6 +297,22 @@ t.test('groups that do not fit are computed part by part, with the same answer',
   t.throws(() => bucketsOf(store, asked, { memoryBytesMax: 3_000 }), { code: 'MEMORY' });
 });
 
+t.test('a level of values between two of time is grouped as the model does', async () => {
+  const number = { kind: 'number' as const, text: '0', names: ['custom', 'a'] };
+  const store = storeOf([[{ timeMs: 0, leaves: [number] }], [{ timeMs: 0, leaves: [] }]]);
+  const time = { type: 'time' as const, boundaries: [0, 3, 6, 12], total: false };
+  const field = {
+    ...{ type: 'field' as const, path: 'custom.a', limit: 100, total: false },
+    order: { by: { type: 'core' as const }, direction: 'desc' as const },
+  };
+  const asked: ModelAggregate = {
+    ...{ fromMs: 0, toMs: 12, predicate: { type: 'all' } },
+    computes: [{ type: 'metric', metric: { type: 'core' } }],
+    groupBys: [time, field, time],
+  };
+  compare(bucketsOf(store, asked).buckets, modelBuckets(store.model, asked));
+});
+
 t.test('an answer of too many values is refused', async (t) => {
   const store = storeOf(manyValues(400));
   const boundaries = Array.from({ length: 10_001 }, (_, index) => index - 1);

@@ -1,3 +1,4 @@
+import { assert } from '../../base/assert.ts';
 import type { Units } from '../../base/pause.ts';
 import {
   type CellLevel,
@@ -46,6 +47,7 @@ export type LevelCodes = readonly (KnownCodes | RowRuns)[];
  * `undefined` when they do not come so. Throws CORRUPTION.
  */
 export function knownLevels(levels: readonly CodedLevel[], block: Block): LevelCodes | undefined {
+  if (hasManyRuns(levels)) return undefined;
   const found: (KnownCodes | RowRuns)[] = [];
   for (const level of levels) {
     const known = level.runs ?? level.knownCodes?.(block);
@@ -61,6 +63,7 @@ export function* learntLevels(
   block: Block,
   rows: Bitmap,
 ): Units<LevelCodes | undefined> {
+  if (hasManyRuns(levels)) return undefined;
   const found: (KnownCodes | RowRuns)[] = [];
   for (const level of levels) {
     const known = level.runs ?? (level.learnCodes && (yield* level.learnCodes(block, rows)));
@@ -68,6 +71,11 @@ export function* learntLevels(
     found.push(known);
   }
   return found;
+}
+
+/** True when runs tell more levels than cells can have by runs. */
+function hasManyRuns(levels: readonly CodedLevel[]): boolean {
+  return levels.filter(({ runs }) => runs !== undefined).length > 1;
 }
 
 /** Values by codes of rows as those of a column. */
@@ -116,7 +124,7 @@ export class LevelCells {
     for (let place = 0; place < levels.length; place++) {
       const codes = levels[place];
       if (!('known' in codes)) {
-        if (runs !== undefined) return 'many';
+        assert(runs === undefined, 'runs tell one level at most');
         runs = codes;
         this.#stepWeight = weights[place];
         continue;
