@@ -10,7 +10,7 @@ interface MetaFacts {
   metaChecksum: number;
 }
 
-/** A meta as it is stored, and ends in its frame: of what the regions stand behind, of them, and of all. */
+/** A meta as it is stored, the bytes before the regions of its frame, those to their end, and those of the frame. */
 interface LaidMeta {
   bytes: Uint8Array;
   headBytes: number;

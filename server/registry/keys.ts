@@ -1,7 +1,7 @@
 import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Disk } from '../../engine/base/file.ts';
-import { digestName, digestNameOf, digestOf, makeId, makeKey } from './digest.ts';
+import { digestName, digestNameOf, digestOf, KEY_CHARACTERS, makeId, makeKey } from './digest.ts';
 import { type Asker, AUDIT_PATH, type AuditLine, type Journal, openJournal } from './journal.ts';
 import {
   checkName,
@@ -27,6 +27,8 @@ export const FIRST_KEY_NAME = 'default';
 
 /** Path of the record file. */
 export const KEYS_PATH = 'keys';
+
+const encoder = new TextEncoder();
 
 const FIRST_START: Asker = { who: 'first start' };
 
@@ -77,6 +79,8 @@ export class Keys {
   readonly #byId = new Map<string, Key>();
   readonly #byDigest = new Map<string, Key>();
   readonly #verified = new VerifiedKeys<Key>();
+  /** The text that is looked up. */
+  readonly #text = new Uint8Array(KEY_CHARACTERS);
   readonly #freeCells: number[] = [];
   #nextCell = 0;
   #version = 0;
@@ -178,11 +182,19 @@ export class Keys {
 
   /** The key with that text, of either kind and switched off ones too, found by its digest. */
   lookup(text: string): Key | undefined {
-    const known = this.#verified.find(text);
+    const isKey = this.#spell(text);
+    const known = isKey ? this.#verified.find(this.#text, 0) : undefined;
     if (known !== undefined) return known;
     const key = this.#byDigest.get(digestNameOf(text));
-    if (key !== undefined) this.#verified.remember(text, key);
+    if (isKey && key !== undefined) this.#verified.remember(this.#text, 0, key);
     return key;
+  }
+
+  /** Writes a text that is looked up to `#text`; false when it has not as many characters of ASCII as a key. */
+  #spell(text: string): boolean {
+    if (text.length !== KEY_CHARACTERS) return false;
+    const { read, written } = encoder.encodeInto(text, this.#text);
+    return read === KEY_CHARACTERS && written === KEY_CHARACTERS;
   }
 
   /** Table of the write keys for ingest workers; a new version after each change. */

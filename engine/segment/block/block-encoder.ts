@@ -1,5 +1,4 @@
 import { assert, unreachable } from '../../base/assert.ts';
-import { ByteWriter } from '../../base/bytes.ts';
 import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
 import type { BatchRows, Builder } from '../../column/batch.ts';
 import { type BooleanBuilder, writeBooleans } from '../../column/booleans.ts';
@@ -269,23 +268,20 @@ export class BlockEncoder {
 
   /** The whole block, which begins with the rows of `runs`. The frame is the caller's, its header is still zero. */
   finish(runs: readonly Run[]): EncodedBlock {
-    const { packed } = this.#out;
-    packed.reset();
-    const meta = this.#meta(packed, runs);
+    const meta = this.#meta(runs);
     return { ...layFrame(meta, this.#out.regions.parts()), runs, ...this.#facts };
   }
 
   /** The whole block, which repeats no rows, in parts. The regions are those of `out`. */
   parts(): FrameParts & BlockFacts {
-    return {
-      ...layParts(this.#meta(new ByteWriter(1024), []), this.#out.regions.parts()),
-      ...this.#facts,
-    };
+    return { ...layParts(this.#meta([]), this.#out.regions.parts()), ...this.#facts };
   }
 
-  /** The meta, which lies in the empty writer `meta`. */
-  #meta(meta: ByteWriter, runs: readonly Run[]): Uint8Array {
+  /** The meta, in memory that `out` uses for columns again. */
+  #meta(runs: readonly Run[]): Uint8Array {
     const out = this.#out;
+    const meta = out.packed;
+    meta.reset();
     if (runs.length > 0) writeRuns(meta, runs);
     meta.varint(this.#paths.count);
     meta.raw(this.#paths.bytes());
