@@ -208,7 +208,9 @@ t.test('names with hidden characters show them', async (t) => {
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
   await dialog.waitFor({ state: 'detached' });
-  t.equal(await page.locator('.key-name').filter({ hasText: 'turn' }).count(), 0);
+  const rows = page.locator('.key-name').filter({ hasText: 'turn' });
+  await rows.waitFor({ state: 'detached' });
+  t.equal(await rows.count(), 0);
 });
 
 t.test('tables are ordered by their columns, in both directions', async (t) => {
