@@ -139,8 +139,12 @@ export class FieldValues<Numbers extends ValueNumbers> {
   /** Meanings of codes of small numbers, as far as these are known; `undefined` when the numbers are not small. */
   #knownOfCoded({ codes, table }: CodedNumbers, scale: number): KnownCodes | undefined {
     if (!(table[0] >= 0 && table[table.length - 1] < SMALL_NUMBERS)) return undefined;
+    return { codes, known: this.#knownOfTable(table, scale) };
+  }
+
+  #knownOfTable(table: Float64Array, scale: number): Int32Array {
     const small = this.#smallOf(scale);
-    return { codes, known: Int32Array.from(table, (mantissa) => small[mantissa + 1]) };
+    return Int32Array.from(table, (mantissa) => small[mantissa + 1]);
   }
 
   /**
@@ -150,14 +154,19 @@ export class FieldValues<Numbers extends ValueNumbers> {
   *learnCodes(block: Block, rows: Bitmap): Units<KnownCodes | undefined> {
     const found = this.knownCodes(block);
     const codes = found && unknownCodes(found, rows);
-    if (codes === undefined || codes.length === 0) return codes && found;
+    if (found === undefined || codes === undefined) return undefined;
+    if (codes.length === 0) return found;
     const [index] = columnsAt(block, this.path);
-    const learn = yield* this.#learnerOf(block.column(index));
+    const column = block.column(index);
+    const table = column.kind === Kind.NUMBER ? column.coded()?.table : undefined;
+    const learn = yield* this.#learnerOf(column);
     for (let from = 0; from < codes.length; from += SINGLE_TEXTS_MAX) {
       for (const code of codes.subarray(from, from + SINGLE_TEXTS_MAX)) learn(code);
       yield;
     }
-    return this.knownCodes(block);
+    // Between units the block may let go of its columns: of one that is read again nothing would be known.
+    if (column.kind !== Kind.NUMBER || table === undefined) return found;
+    return { codes: found.codes, known: this.#knownOfTable(table, column.scale) };
   }
 
   /** Learns what a code means in a column for which `knownCodes` gives some. Throws CORRUPTION. */
