@@ -39,6 +39,13 @@ function makeBuilder(path: number, kind: Kind): Builder {
   }
 }
 
+/** Rows of a block that have a value: `rows[from, to)`, ascending. The array must stay as it is. */
+export interface RowList {
+  rows: Uint16Array;
+  from: number;
+  to: number;
+}
+
 /** Rows as columns, for block-encoder.ts to read. The arrays are by row. */
 export interface BatchRows {
   readonly paths: PathTable;
@@ -51,13 +58,21 @@ export interface BatchRows {
   /** The columns that have values in rows from `row` on; others may be among them. */
   columnsFrom(row: number): readonly Builder[];
   /**
-   * Encodes all columns that have values in the rows `[fromRow, toRow)`; `pathNumbers` has by path its number in the
-   * block + 1. `undefined` when `columnsFrom` is to be encoded instead.
+   * Encodes the columns of a block of the rows `[fromRow, toRow)`; `pathNumbers` has by path its number in the block
+   * + 1. `undefined` when `columnsFrom` is to be encoded instead.
    */
-  encode?(fromRow: number, toRow: number, pathNumbers: Uint32Array): EncodedColumns | undefined;
+  encode?(fromRow: number, toRow: number, pathNumbers: Uint32Array): BatchColumns | undefined;
 }
 
-/** Columns of a block as block-encoder.ts writes them; views that are good until the next call. */
+/** The columns of a block as its batch encodes them, until the next block or change of the batch. */
+export interface BatchColumns {
+  /** Some columns after the other, each to be written before the next is asked for; builders may have no values. */
+  parts(): Iterable<EncodedColumns | Builder>;
+  /** The number of rows of a builder among the row lists of the block, as `RowListTable` has it. */
+  find(list: RowList): number;
+}
+
+/** Columns of a block as block-encoder.ts writes them; views that are good until the next part. */
 export interface EncodedColumns {
   count: number;
   /** Their part of the meta. */

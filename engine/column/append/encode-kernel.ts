@@ -1,14 +1,20 @@
 import { checksum } from '../../base/checksum.ts';
-import type { EncodedColumns } from '../batch.ts';
+import type { EncodedColumns, RowList } from '../batch.ts';
 
 /** Functions and places of encode.as.ts. */
 export interface EncodeExports {
   memory: WebAssembly.Memory;
-  encodeColumns(from: number, to: number, pathCount: number): number;
+  beginColumns(from: number, to: number, pathCount: number): void;
+  encodeColumns(): number;
+  dropTrapped(): void;
+  findRows(rows: number, count: number): number;
+  columnCount: WebAssembly.Global;
+  nextColumn: WebAssembly.Global;
+  partColumns: WebAssembly.Global;
   blockMetaBytes: WebAssembly.Global;
   blockOutBytes: WebAssembly.Global;
   blockRegions: WebAssembly.Global;
-  BLOCK_ROWS: WebAssembly.Global;
+  BATCH_ROWS: WebAssembly.Global;
   BLOCK_PATHS: WebAssembly.Global;
   BLOCK_REGIONS: WebAssembly.Global;
   BLOCK_META: WebAssembly.Global;
@@ -21,7 +27,7 @@ export interface EncodeExports {
 /** Fields of a region outside of the meta, in words. */
 const PLACE_WORDS = 3;
 
-/** The kernel of encode.as.ts: writes the columns of a few rows that lie in the memory of append.as.ts. */
+/** The kernel of encode.as.ts: writes the columns of rows that lie in the memory of append.as.ts. */
 export class EncodeKernel {
   readonly #exports: EncodeExports;
   readonly #memory: Uint8Array;
@@ -31,52 +37,73 @@ export class EncodeKernel {
   readonly #times: Float64Array;
   readonly #paths: Uint32Array;
   readonly #places: Uint32Array;
-  /** Set when it has trapped: it is not asked again. */
   #isBroken = false;
 
   constructor(exports: EncodeExports) {
-    const { memory, BLOCK_ROWS, BLOCK_PATHS, BLOCK_REGIONS, ...places } = exports;
+    const { memory, BATCH_ROWS, BLOCK_PATHS, BLOCK_REGIONS, ...places } = exports;
     const { buffer } = memory;
     this.#exports = exports;
     this.#memory = new Uint8Array(buffer);
     this.#view = new DataView(buffer);
     this.#metaAt = places.BLOCK_META.value;
     this.#outAt = places.BLOCK_OUT.value;
-    this.#times = new Float64Array(buffer, places.BLOCK_TIME.value, BLOCK_ROWS.value);
+    this.#times = new Float64Array(buffer, places.BLOCK_TIME.value, BATCH_ROWS.value);
     this.#paths = new Uint32Array(buffer, places.BLOCK_PATH.value, BLOCK_PATHS.value);
     const words = PLACE_WORDS * BLOCK_REGIONS.value;
     this.#places = new Uint32Array(buffer, places.BLOCK_PLACE.value, words);
   }
 
-  /** The columns of the rows from `fromRow` on, whose times are `timeMs`, as `BatchRows.encode` has them. */
-  encode(
-    fromRow: number,
-    timeMs: Float64Array,
-    pathNumbers: Uint32Array,
-  ): EncodedColumns | undefined {
-    const rowCount = timeMs.length;
-    if (this.#isBroken || rowCount > this.#times.length) return undefined;
+  /** Is set when it has trapped: it is not asked again. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  /** Begins a block of the rows from `fromRow` on, whose times are `timeMs`; more is as `BatchRows.encode` has it. */
+  begin(fromRow: number, timeMs: Float64Array, pathNumbers: Uint32Array): void {
     const pathCount = Math.min(pathNumbers.length, this.#paths.length);
     this.#paths.set(pathNumbers.subarray(0, pathCount));
     this.#times.set(timeMs);
-    const count = this.#ask(fromRow, fromRow + rowCount, pathCount);
-    if (count < 0) return undefined;
+    this.#exports.beginColumns(fromRow, fromRow + timeMs.length, pathCount);
+  }
+
+  /** All columns of the block: some together, encoded, or the number of one that is for the plain form. */
+  *parts(): Generator<EncodedColumns | number> {
+    const { nextColumn, columnCount, partColumns } = this.#exports;
+    while (nextColumn.value < columnCount.value) {
+      const isForPlain = this.#ask();
+      if (partColumns.value > 0) yield this.#part(partColumns.value);
+      if (isForPlain) yield nextColumn.value++;
+    }
+  }
+
+  /** The number of rows that lie in the memory of the kernel among the row lists of the block; -1 when they are new. */
+  find({ rows, from, to }: RowList): number {
+    return this.#exports.findRows(rows.byteOffset + from * rows.BYTES_PER_ELEMENT, to - from);
+  }
+
+  /** Has columns encoded; true when the next one is for the plain form. */
+  #ask(): boolean {
+    const { encodeColumns, dropTrapped, partColumns } = this.#exports;
+    if (this.#isBroken) {
+      partColumns.value = 0;
+      return true;
+    }
+    try {
+      return encodeColumns() !== 0;
+    } catch (error) {
+      if (!(error instanceof WebAssembly.RuntimeError)) throw error;
+      this.#isBroken = true;
+      dropTrapped();
+      return true;
+    }
+  }
+
+  #part(count: number): EncodedColumns {
     this.#addChecksums();
     const { blockMetaBytes, blockOutBytes } = this.#exports;
     const meta = this.#memory.subarray(this.#metaAt, this.#metaAt + blockMetaBytes.value);
     const regions = this.#memory.subarray(this.#outAt, this.#outAt + blockOutBytes.value);
     return { count, meta, regions };
-  }
-
-  /** How many columns there are; -1 when they are for the plain form. */
-  #ask(from: number, to: number, pathCount: number): number {
-    try {
-      return this.#exports.encodeColumns(from, to, pathCount);
-    } catch (error) {
-      if (!(error instanceof WebAssembly.RuntimeError)) throw error;
-      this.#isBroken = true;
-      return -1;
-    }
   }
 
   /** Puts the checksums of regions to their places in the meta. */

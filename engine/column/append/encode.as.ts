@@ -3,75 +3,70 @@ import { STREAM_LOW } from '../../packed/stream.as.ts';
 import { columnCount } from './append.as.ts';
 // biome-ignore format: a name a line would be longer.
 import {
-  arena, BLOCK_META_BYTES, BLOCK_PATHS, BLOCK_ROWS, blockTime, COLUMN_BYTES_AT, COLUMN_COUNT,
-  COLUMN_DETAILS, COLUMN_KEY, COLUMN_OFFSETS, COLUMN_PLAIN, COLUMN_ROWS, COLUMN_VALUES,
-  columnField, entryNumber, KIND_BITS, listCount, listRows, pathNumber, setEntryNumber, setList,
-  setUsedEntry, usedEntry, usedEntryAt,
-} from './memory.as.ts';
+  beginLists, dropLists, fromRow, isBitmap, keepLists, putPresence, rowsInBlock,
+} from './lists.as.ts';
 // biome-ignore format: a name a line would be longer.
 import {
-  beginRegions, blockMetaBytes, byte, endRegion, giveUp, isOver, metaByte, metaNumber, metaVarint,
-  putIds, putStream, SAFE_MAX, setId, takeRegion, valueAt, varint,
+  arena, BATCH_ROWS, BLOCK_ENTRY, BLOCK_META_BYTES, BLOCK_OUT_BYTES, BLOCK_PATHS, BLOCK_REGIONS,
+  COLUMN_BYTES_AT, COLUMN_COUNT, COLUMN_DETAILS, COLUMN_KEY, COLUMN_OFFSETS, COLUMN_PLAIN,
+  COLUMN_ROWS, COLUMN_VALUES, columnField, entryNumber, KIND_BITS, pathNumber, setEntryNumber,
+  setUsedEntry, usedEntry, usedEntryAt,
+} from './memory.as.ts';
+import { putDates, putNumbers } from './numbers.as.ts';
+// biome-ignore format: a name a line would be longer.
+import {
+  beginRegions, blockMetaBytes, blockOutBytes, blockRegions, dropRegions, endRegion, giveUp, isOver,
+  keepRegions, metaByte, metaVarint, putIds, setId, takeRegion, varint,
 } from './region.as.ts';
 
 /**
- * Kernel that writes the columns of a block of few rows from the arrays of append.as.ts, as BlockEncoder does, byte for
- * byte; what it has no room for, or is rare, it leaves to that. Checksums of regions are put in by TypeScript. Its
- * memory is a part of that of append.as.ts, in which that of lz4.as.ts and stream.as.ts lies too (memory.as.ts).
+ * Kernel that writes the columns of a block from the arrays of append.as.ts, as BlockEncoder does, byte for byte, as
+ * many together as there is room for; a column that is large or rare it leaves to that. Checksums of regions are put in
+ * by TypeScript. Its memory is a part of that of append.as.ts, in which that of lz4.as.ts and stream.as.ts lies too
+ * (memory.as.ts).
  */
 
 // Kinds of columns: engine/column/kind.ts.
 const KIND_BOOLEAN: u32 = 2;
 const KIND_NUMBER: u32 = 3;
 const KIND_DATE: u32 = 6;
-const NUMBER_AS_TEXT: u32 = 0xffff;
 
-// Forms of strings, of numbers, of presences and of zones: text.ts, number-text.ts, presence.ts, directory.ts.
+// Forms of strings and of presences: text.ts, directory.ts.
 const CONSTANT_TEXT: u32 = 0;
 const DICTIONARY: u32 = 1;
 const TEXT: u32 = 2;
-const RULE_FIXED: u32 = 0;
-const RULE_SHORTEST: u32 = 1;
-const RULE_POINT: u32 = 2;
-const BITMAP: u32 = 1;
-const POSITIONS: u32 = 2;
-const PRESENT_ALL: u32 = 0;
 const PRESENT_IN_IDS: u32 = 1;
-const PRESENT_NEW: u32 = 2;
-const PRESENT_KNOWN: u32 = 3;
-const ZONE_POINT: u32 = 1;
-const ZONE_RANGE: u32 = 2;
 const ENCODING_SHIFT: u32 = 4;
 
-// Rules of compress.ts, text.ts, presence.ts, dates.ts and limits.ts.
+// Rules of compress.ts, text.ts and limits.ts.
 const COMPRESS_BYTES_MIN: u32 = 64;
 const KEPT_SHARE: f64 = 1 - 0.15;
 const PREFIX_BYTES: u32 = 4;
 const VALUES_PER_ENTRY_MIN: u32 = 2;
 const TEXT_PIECE_ROWS: u32 = 1_024;
-const SPARSE_RATIO: u32 = 16;
-const FORM_FRACTION: u32 = 3;
-const FORM_MICROS: u32 = 2;
-const FROM_EPOCH: u32 = 0;
-const FROM_EVENT: u32 = 1;
 
-/** The most that the entry of a column takes in the meta, with six regions that lie there. */
-const ENTRY_BYTES: u32 = 1_024;
+/** The most that a column takes: regions, bytes of the meta with these in it, and bytes outside of the meta. */
+const COLUMN_REGIONS: u32 = BATCH_ROWS / TEXT_PIECE_ROWS + 2;
+const COLUMN_META_BYTES: u32 = 130 * COLUMN_REGIONS + 64;
+const COLUMN_OUT_BYTES: u32 = LZ4_SOURCE_BYTES + (1 << 19);
 
-/** Lists of rows of the block, and its rows. */
-let lists: u32 = 0;
-let fromRow: u32 = 0;
-let rowsInBlock: u32 = 0;
+/** Paths of the block. */
+let paths: u32 = 0;
+/** The first column that was not written yet, and how many are in the part. */
+let nextColumn: u32 = 0;
+let partColumns: u32 = 0;
 
 /** Copies entries of a dictionary to the source of LZ4; how many bytes those are, 0 when there is no room. */
 function gather(column: u32, entries: u32, count: u32): u32 {
   const offsets = columnField(column, COLUMN_OFFSETS);
   const texts = columnField(column, COLUMN_BYTES_AT);
   let to: u32 = 0;
-  for (let index: u32 = 0; index < count; index++) {
-    const place = arena(offsets + 4 * <u32>load<u16>(entries + 2 * index), 8);
-    const start = load<u32>(place);
-    const bytes = load<u32>(place + 4) - start;
+  for (let index: u32 = 0; index < count; ) {
+    const first = <u32>load<u16>(entries + 2 * index);
+    let end = first + 1;
+    while (++index < count && <u32>load<u16>(entries + 2 * index) === end) end++;
+    const start = load<u32>(arena(offsets + 4 * first, 4));
+    const bytes = load<u32>(arena(offsets + 4 * end, 4)) - start;
     if (bytes === 0) continue;
     if (bytes > LZ4_SOURCE_BYTES - to) {
       giveUp();
@@ -83,12 +78,19 @@ function gather(column: u32, entries: u32, count: u32): u32 {
   return to;
 }
 
-/** Puts the lengths of entries where ids are packed from. */
+/** Puts the lengths of entries where ids are packed from; gives up when they are too many bytes. */
 function measure(column: u32, entries: u32, count: u32): void {
   const offsets = columnField(column, COLUMN_OFFSETS);
+  let sum: u32 = 0;
   for (let index: u32 = 0; index < count; index++) {
     const place = arena(offsets + 4 * <u32>load<u16>(entries + 2 * index), 8);
-    setId(index, load<u32>(place + 4) - load<u32>(place));
+    const bytes = load<u32>(place + 4) - load<u32>(place);
+    setId(index, bytes);
+    sum += bytes;
+    if (sum > LZ4_SOURCE_BYTES) {
+      giveUp();
+      return;
+    }
   }
 }
 
@@ -117,54 +119,6 @@ function putPacked(bytes: u32): void {
   varint(bytes);
   varint(stored === 0 ? bytes : stored);
   putTexts(bytes, stored);
-}
-
-/** Reports whether `count` rows that are not all of the block are written as a bitmap. */
-function isBitmap(count: u32): bool {
-  return count * SPARSE_RATIO >= rowsInBlock;
-}
-
-/** Number of an equal list of rows; a list that is new is added. */
-function knownList(rows: u32, count: u32): i32 {
-  for (let list: u32 = 0; list < lists; list++) {
-    if (listCount(list) !== count) continue;
-    if (memory.compare(listRows(list), rows, 2 * count) === 0) return <i32>list;
-  }
-  if (lists === BLOCK_PATHS) giveUp();
-  else setList(lists++, rows, count);
-  return -1;
-}
-
-/** Writes which rows the `count` values from address `rows` on are of, as `BlockEncoder` does. */
-function putPresence(rows: u32, count: u32): void {
-  if (count === rowsInBlock) {
-    metaVarint(PRESENT_ALL);
-    return;
-  }
-  const known = knownList(rows, count);
-  if (known >= 0) {
-    metaVarint(PRESENT_KNOWN + known);
-    return;
-  }
-  metaVarint(PRESENT_NEW);
-  metaByte(isBitmap(count) ? BITMAP : POSITIONS);
-  metaVarint(count);
-  if (isBitmap(count)) {
-    const bytes = 4 * ((rowsInBlock + 31) >>> 5);
-    const bits = takeRegion(bytes);
-    memory.fill(bits, 0, bytes);
-    for (let index: u32 = 0; index < count; index++) {
-      const row = <u32>load<u16>(rows + 2 * index) - fromRow;
-      const place = bits + (row >>> 3);
-      store<u8>(place, <u8>(<u32>load<u8>(place) | (1 << (row & 7))));
-    }
-  } else {
-    for (let index: u32 = 0; index < count; index++) {
-      store<f64>(valueAt(index), <f64>(<u32>load<u16>(rows + 2 * index) - fromRow));
-    }
-    putStream(count, false);
-  }
-  endRegion();
 }
 
 /** Numbers the entries of values in the order of their first use; how many there are. */
@@ -210,6 +164,7 @@ function putStrings(column: u32, kind: u32, first: u32, count: u32): void {
 /** Writes values as text: their lengths, then pieces. */
 function putText(column: u32, entries: u32, count: u32): void {
   measure(column, entries, count);
+  if (isOver) return;
   putIds(count);
   endRegion();
   for (let at: u32 = 0; at < count; at += TEXT_PIECE_ROWS) {
@@ -230,6 +185,7 @@ function putDictionary(column: u32, rows: u32, entries: u32, count: u32, used: u
   metaVarint(used);
   const usedAt = usedEntryAt();
   measure(column, usedAt, used);
+  if (isOver) return;
   putIds(used);
   putPacked(gather(column, usedAt, used));
   endRegion();
@@ -240,95 +196,6 @@ function putDictionary(column: u32, rows: u32, entries: u32, count: u32, used: u
   }
   putIds(hasSlots ? rowsInBlock : count);
   endRegion();
-}
-
-/** Writes the zone of numbers or dates, and ends their region. */
-function endZoned(least: f64, greatest: f64): void {
-  metaByte(least === greatest ? ZONE_POINT : ZONE_RANGE);
-  metaNumber(least);
-  if (least !== greatest) metaNumber(greatest);
-  endRegion();
-}
-
-function powerOfTen(exponent: u32): f64 {
-  let power: f64 = 1;
-  for (let at: u32 = 0; at < exponent; at++) power *= 10;
-  return power;
-}
-
-/** Writes numbers as `writeNumbers` does; false when some are texts, exceptions or stored as doubles. */
-function putNumbers(details: u32, values: u32, count: u32): bool {
-  let isUniform = true;
-  let isShortest = true;
-  let isPoint = true;
-  let scale: u32 = 0;
-  for (let index: u32 = 0; index < count; index++) {
-    const digits = <u32>load<u16>(details + 2 * index);
-    if (digits === NUMBER_AS_TEXT) return false;
-    if (digits !== <u32>load<u16>(details)) isUniform = false;
-    const isTrimmed = digits === 0 || <i64>load<f64>(values + 8 * index) % 10 !== 0;
-    if (!isTrimmed) isShortest = false;
-    if (digits !== 1 && (digits === 0 || !isTrimmed)) isPoint = false;
-    scale = max(scale, digits);
-  }
-  if (!isUniform && !isShortest && !isPoint) return false;
-  let least: f64 = Infinity;
-  let greatest: f64 = -Infinity;
-  for (let index: u32 = 0; index < count; index++) {
-    const mantissa = load<f64>(values + 8 * index);
-    const digits = <u32>load<u16>(details + 2 * index);
-    const number = mantissa / powerOfTen(digits);
-    if (number < least) least = number;
-    if (number > greatest) greatest = number;
-    const stored = isUniform ? mantissa : mantissa * powerOfTen(scale - digits);
-    if (abs(stored) > SAFE_MAX) return false;
-    store<f64>(valueAt(index), stored);
-  }
-  byte(isUniform ? RULE_FIXED : isShortest ? RULE_SHORTEST : RULE_POINT);
-  byte(scale);
-  varint(0);
-  if (!putStream(count, false)) return false;
-  endZoned(least, greatest);
-  return true;
-}
-
-/** The time of a row in the unit of a form of dates. */
-function eventValue(row: u32, form: u32): f64 {
-  const time = blockTime(row - fromRow);
-  return (form & FORM_FRACTION) === FORM_MICROS ? time * 1_000 : time;
-}
-
-function isSafe(value: f64): bool {
-  return Math.floor(value) === value && abs(value) <= SAFE_MAX;
-}
-
-/** Writes dates as `writeDates` does; false when some are stored as doubles. */
-function putDates(rows: u32, forms: u32, values: u32, count: u32): bool {
-  let isExact = true;
-  let least: f64 = Infinity;
-  let greatest: f64 = -Infinity;
-  for (let index: u32 = 0; index < count; index++) {
-    const form = <u32>load<u16>(forms + 2 * index);
-    const value = load<f64>(values + 8 * index);
-    const event = eventValue(<u32>load<u16>(rows + 2 * index), form);
-    if (!isSafe(event) || !isSafe(value - event)) isExact = false;
-    const isMicros = (form & FORM_FRACTION) === FORM_MICROS;
-    const time = isMicros ? Math.floor(value / 1_000) : value;
-    const end = time === value || time * 1_000 === value ? time : time + 1;
-    if (time < least) least = time;
-    if (end > greatest) greatest = end;
-    store<f64>(valueAt(index), <f64>form);
-  }
-  byte(isExact ? FROM_EVENT : FROM_EPOCH);
-  if (!putStream(count, true)) return false;
-  for (let index: u32 = 0; index < count; index++) {
-    const form = <u32>load<u16>(forms + 2 * index);
-    const event = isExact ? eventValue(<u32>load<u16>(rows + 2 * index), form) : 0;
-    store<f64>(valueAt(index), load<f64>(values + 8 * index) - event);
-  }
-  if (!putStream(count, false)) return false;
-  endZoned(least, greatest);
-  return true;
 }
 
 /** Writes the values of a column from number `first` on; false when that is not for this kernel. */
@@ -366,31 +233,62 @@ function valuesBefore(rows: u32, count: u32, row: u32): u32 {
   return low;
 }
 
-/**
- * Writes the entries and regions of all columns that have values in the rows `[from, to)`. The times of these rows, and
- * of each path below `pathCount` its number in the block + 1, were brought. Returns how many columns that are; -1 when
- * one of them is for BlockEncoder.
- */
-export function encodeColumns(from: u32, to: u32, pathCount: u32): i32 {
-  assert(from < to && to - from <= BLOCK_ROWS && pathCount <= BLOCK_PATHS);
-  beginRegions();
-  lists = 0;
-  fromRow = from;
-  rowsInBlock = to - from;
-  let columns: i32 = 0;
-  for (let column: u32 = 0; column < columnCount; column++) {
-    const valueCount = columnField(column, COLUMN_COUNT);
-    const rows = columnField(column, COLUMN_ROWS);
-    if (valueCount === 0 || <u32>load<u16>(arena(rows + 2 * (valueCount - 1), 2)) < from) continue;
-    const first = valuesBefore(rows, valueCount, from);
-    const end = valuesBefore(rows, valueCount, to);
-    if (first === end) continue;
-    const path = columnField(column, COLUMN_KEY) >>> KIND_BITS;
-    const number = path < pathCount ? pathNumber(path) : 0;
-    if (number === 0 || blockMetaBytes + ENTRY_BYTES > BLOCK_META_BYTES) return -1;
-    metaVarint(number - 1);
-    if (!putColumn(column, first, end - first) || isOver) return -1;
-    columns++;
-  }
-  return columns;
+/** Begins a block of the rows `[from, to)`; their times, and its numbers of paths below `pathCount`, were brought. */
+export function beginColumns(from: u32, to: u32, pathCount: u32): void {
+  assert(from < to && to <= BATCH_ROWS && pathCount <= BLOCK_PATHS);
+  beginLists(from, to - from);
+  paths = pathCount;
+  nextColumn = 0;
 }
+
+function hasRoom(): bool {
+  return (
+    blockMetaBytes + COLUMN_META_BYTES <= BLOCK_META_BYTES &&
+    blockOutBytes + COLUMN_OUT_BYTES <= BLOCK_OUT_BYTES &&
+    blockRegions + COLUMN_REGIONS <= BLOCK_REGIONS
+  );
+}
+
+/**
+ * Writes the entries and regions of the next columns that have values in the rows of the block, until there is no room
+ * for one more: the part. Ends before a column that is for BlockEncoder, and returns true then.
+ */
+export function encodeColumns(): bool {
+  beginRegions();
+  partColumns = 0;
+  for (; nextColumn < columnCount && hasRoom(); nextColumn++) {
+    const valueCount = columnField(nextColumn, COLUMN_COUNT);
+    const rows = columnField(nextColumn, COLUMN_ROWS);
+    if (valueCount === 0 || <u32>load<u16>(arena(rows + 2 * (valueCount - 1), 2)) < fromRow)
+      continue;
+    const first = valuesBefore(rows, valueCount, fromRow);
+    const end = valuesBefore(rows, valueCount, fromRow + rowsInBlock);
+    if (first === end) continue;
+    keepRegions();
+    keepLists();
+    const path = columnField(nextColumn, COLUMN_KEY) >>> KIND_BITS;
+    const number = path < paths ? pathNumber(path) : 0;
+    if (number === 0) return true;
+    metaVarint(number - 1);
+    if (!putColumn(nextColumn, first, end - first) || isOver) {
+      dropColumn();
+      return true;
+    }
+    partColumns++;
+  }
+  return false;
+}
+
+/** Forgets what was written of the next column. */
+function dropColumn(): void {
+  dropRegions();
+  dropLists();
+}
+
+/** Forgets what was written of the next column when it has trapped, after which nothing is encoded any more. */
+export function dropTrapped(): void {
+  dropColumn();
+  memory.fill(BLOCK_ENTRY, 0, 2 * (1 << 16));
+}
+
+export { nextColumn, partColumns };

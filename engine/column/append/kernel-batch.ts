@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { copyBytes } from '../../base/bytes.ts';
 import { BLOCK_ROWS_CLOSE } from '../../base/limits.ts';
 import { makeKernels } from '../../kernel/kernel.ts';
-import type { BatchRows, Builder, EncodedColumns } from '../batch.ts';
+import type { BatchColumns, BatchRows, Builder, EncodedColumns } from '../batch.ts';
 import { BooleanBuilder } from '../booleans.ts';
 import { DateBuilder } from '../dates.ts';
 import { Dictionary } from '../dictionary.ts';
@@ -179,8 +179,22 @@ export class KernelBatch implements BatchRows {
     return columns;
   }
 
-  encode(fromRow: number, toRow: number, pathNumbers: Uint32Array): EncodedColumns | undefined {
-    return this.#encoder.encode(fromRow, this.timeMs.subarray(fromRow, toRow), pathNumbers);
+  encode(fromRow: number, toRow: number, pathNumbers: Uint32Array): BatchColumns | undefined {
+    const encoder = this.#encoder;
+    if (encoder.isBroken) return undefined;
+    encoder.begin(fromRow, this.timeMs.subarray(fromRow, toRow), pathNumbers);
+    return { parts: () => this.#parts(), find: (list) => encoder.find(list) };
+  }
+
+  *#parts(): Generator<EncodedColumns | Builder> {
+    const { COLUMN, COLUMN_BYTES } = this.#exports;
+    const words = COLUMN_BYTES.value / 4;
+    for (const part of this.#encoder.parts()) {
+      if (typeof part === 'number') {
+        const at = COLUMN.value + part * COLUMN_BYTES.value;
+        yield this.#column(new Uint32Array(this.#buffer, at, words));
+      } else yield part;
+    }
   }
 
   /**

@@ -28,6 +28,8 @@ const BATCH_PAD_BYTES: u32 = 64;
 const LEAVES: u32 = 1 << 17;
 const RECORDS: u32 = 4096;
 const SIZES: u32 = 32;
+/** Bits of a kind in a leaf key: engine/column/kind.ts. */
+const KIND_BITS: u32 = 3;
 const KEYS: u32 = 1 << 19;
 const COLUMNS: u32 = 1 << 16;
 const BATCH_ROWS: u32 = 32_768;
@@ -37,12 +39,15 @@ const SHAPE_KEYS: u32 = 1 << 22;
 const ARENA_FULL: u32 = 64 << 20;
 const ARENA_BYTES: u32 = 3 * ARENA_FULL;
 
-/** Rows, paths and lists of rows, and regions of a block of few rows. */
-const BLOCK_ROWS: u32 = 2_048;
-const BLOCK_PATHS: u32 = 4_096;
+/** Paths of a block, and its lists of rows: one a column at most, found by their hashes. */
+const BLOCK_PATHS: u32 = KEYS >>> KIND_BITS;
+const LIST_BYTES: u32 = 12;
+const LIST_SLOTS: u32 = 1_024;
+/** Regions, and bytes of the meta and of regions, of the columns of a block that are encoded together. */
 const BLOCK_REGIONS: u32 = 4_096;
 const BLOCK_META_BYTES: u32 = 1 << 16;
-const BLOCK_REGION_BYTES: u32 = (1 << 20) + (1 << 16);
+/** Texts that are compressed together and what stands before them, or numbers of all rows. */
+const BLOCK_REGION_BYTES: u32 = (1 << 20) + (1 << 17);
 const BLOCK_OUT_BYTES: u32 = 4 << 20;
 const BLOCK_PAD: u32 = 64;
 
@@ -53,18 +58,20 @@ const BLOCK_OUT: u32 = BLOCK_REGION + BLOCK_REGION_BYTES + BLOCK_PAD;
 /** Time (f64) of each row. */
 const BLOCK_TIME: u32 = BLOCK_OUT + BLOCK_OUT_BYTES + BLOCK_PAD;
 /** First row and value (f64) of each run of a stream, each in an array. */
-const BLOCK_RUN_START: u32 = BLOCK_TIME + 8 * BLOCK_ROWS;
-const BLOCK_RUN_HEAD: u32 = BLOCK_RUN_START + 8 * BLOCK_ROWS;
+const BLOCK_RUN_START: u32 = BLOCK_TIME + 8 * BATCH_ROWS;
+const BLOCK_RUN_HEAD: u32 = BLOCK_RUN_START + 8 * BATCH_ROWS;
 /** Number + 1 (u32) of each path, 0 of those that the block does not have. */
-const BLOCK_PATH: u32 = BLOCK_RUN_HEAD + 8 * BLOCK_ROWS;
-/** Address and count (u32) of each list of rows. */
-const BLOCK_LIST: u32 = BLOCK_PATH + 4 * BLOCK_PATHS;
+const BLOCK_PATH: u32 = BLOCK_RUN_HEAD + 8 * BATCH_ROWS;
+/** Number + 1 (u32) of the last list of rows of each hash. */
+const BLOCK_LIST_SLOT: u32 = BLOCK_PATH + 4 * BLOCK_PATHS;
+/** Address and count of each list of rows, and number + 1 of the one before it with its hash (u32). */
+const BLOCK_LIST: u32 = BLOCK_LIST_SLOT + 4 * LIST_SLOTS;
 /** Of each region outside of the meta where its checksum belongs in the meta, where it lies, and its bytes (u32). */
-const BLOCK_PLACE: u32 = BLOCK_LIST + 8 * BLOCK_PATHS;
+const BLOCK_PLACE: u32 = BLOCK_LIST + LIST_BYTES * COLUMNS;
 /** Number + 1 (u16) of each entry of a column that is used, else 0; then those that are used (u16). */
 const BLOCK_ENTRY: u32 = BLOCK_PLACE + 12 * BLOCK_REGIONS;
 const BLOCK_USED: u32 = BLOCK_ENTRY + 2 * (1 << 16);
-const BATCH_SOURCE: u32 = BLOCK_USED + 2 * BLOCK_ROWS;
+const BATCH_SOURCE: u32 = BLOCK_USED + 2 * BATCH_ROWS;
 const BATCH_SIDE: u32 = BATCH_SOURCE + BATCH_SOURCE_BYTES + BATCH_PAD_BYTES;
 const TEXTS_END: u32 = BATCH_SIDE + BATCH_SIDE_BYTES + BATCH_PAD_BYTES;
 const LEAF_PATH: u32 = TEXTS_END;
@@ -124,9 +131,6 @@ const COLUMN_LAST_BYTES: u32 = 72;
 const COLUMN_ADDED: u32 = 76;
 const COLUMN_FIRST: u32 = 80;
 const COLUMN_LAST: u32 = 84;
-
-/** Bits of a kind in a leaf key: engine/column/kind.ts. */
-const KIND_BITS: u32 = 3;
 
 const BATCH_VECTOR: u32 = 16;
 /** The smallest piece of the arena has 64 bytes. */
@@ -238,41 +242,54 @@ function setTouched(at: u32, column: u32): void {
   store<u32>(TOUCHED + 4 * at, column);
 }
 function blockTime(row: u32): f64 {
-  assert(row < BLOCK_ROWS);
+  assert(row < BATCH_ROWS);
   return load<f64>(BLOCK_TIME + 8 * row);
 }
 function runStart(run: u32): f64 {
-  assert(run < BLOCK_ROWS);
+  assert(run < BATCH_ROWS);
   return load<f64>(BLOCK_RUN_START + 8 * run);
 }
 function setRunStart(run: u32, row: u32): void {
-  assert(run < BLOCK_ROWS);
+  assert(run < BATCH_ROWS);
   store<f64>(BLOCK_RUN_START + 8 * run, row);
 }
 function runHead(run: u32): f64 {
-  assert(run < BLOCK_ROWS);
+  assert(run < BATCH_ROWS);
   return load<f64>(BLOCK_RUN_HEAD + 8 * run);
 }
 function setRunHead(run: u32, value: f64): void {
-  assert(run < BLOCK_ROWS);
+  assert(run < BATCH_ROWS);
   store<f64>(BLOCK_RUN_HEAD + 8 * run, value);
 }
 function pathNumber(path: u32): u32 {
   assert(path < BLOCK_PATHS);
   return load<u32>(BLOCK_PATH + 4 * path);
 }
+function listSlot(slot: u32): u32 {
+  assert(slot < LIST_SLOTS);
+  return load<u32>(BLOCK_LIST_SLOT + 4 * slot);
+}
+function setListSlot(slot: u32, held: u32): void {
+  assert(slot < LIST_SLOTS);
+  store<u32>(BLOCK_LIST_SLOT + 4 * slot, held);
+}
 function listRows(list: u32): u32 {
-  assert(list < BLOCK_PATHS);
-  return load<u32>(BLOCK_LIST + 8 * list);
+  assert(list < COLUMNS);
+  return load<u32>(BLOCK_LIST + LIST_BYTES * list);
 }
 function listCount(list: u32): u32 {
-  assert(list < BLOCK_PATHS);
-  return load<u32>(BLOCK_LIST + 8 * list + 4);
+  assert(list < COLUMNS);
+  return load<u32>(BLOCK_LIST + LIST_BYTES * list + 4);
 }
-function setList(list: u32, rows: u32, count: u32): void {
-  assert(list < BLOCK_PATHS);
-  store<u32>(BLOCK_LIST + 8 * list, rows);
-  store<u32>(BLOCK_LIST + 8 * list + 4, count);
+function listBefore(list: u32): u32 {
+  assert(list < COLUMNS);
+  return load<u32>(BLOCK_LIST + LIST_BYTES * list + 8);
+}
+function setList(list: u32, rows: u32, count: u32, before: u32): void {
+  assert(list < COLUMNS);
+  store<u32>(BLOCK_LIST + LIST_BYTES * list, rows);
+  store<u32>(BLOCK_LIST + LIST_BYTES * list + 4, count);
+  store<u32>(BLOCK_LIST + LIST_BYTES * list + 8, before);
 }
 function setRegion(region: u32, metaAt: u32, at: u32, bytes: u32): void {
   assert(region < BLOCK_REGIONS);
@@ -293,11 +310,11 @@ function usedEntryAt(): u32 {
   return BLOCK_USED;
 }
 function usedEntry(at: u32): u32 {
-  assert(at < BLOCK_ROWS);
+  assert(at < BATCH_ROWS);
   return load<u16>(BLOCK_USED + 2 * at);
 }
 function setUsedEntry(at: u32, entry: u32): void {
-  assert(at < BLOCK_ROWS);
+  assert(at < BATCH_ROWS);
   store<u16>(BLOCK_USED + 2 * at, <u16>entry);
 }
 /** Address of `bytes` bytes at an offset in the arena. */
@@ -309,18 +326,18 @@ function arena(at: u32, bytes: u32): u32 {
 // biome-ignore format: a name a line would be two pages.
 export {
   ARENA, ARENA_FULL, anyVector, arena, BATCH_END, BATCH_ROWS, BATCH_SIDE, BATCH_SIDE_BYTES,
-  BATCH_SOURCE, BATCH_SOURCE_BYTES, BATCH_VECTOR, BLOCK_META, BLOCK_META_BYTES, BLOCK_OUT,
+  BATCH_SOURCE, BATCH_SOURCE_BYTES, BATCH_VECTOR, BLOCK_ENTRY, BLOCK_LIST_SLOT, BLOCK_META, BLOCK_META_BYTES, BLOCK_OUT,
   BLOCK_OUT_BYTES, BLOCK_PAD, BLOCK_PATH, BLOCK_PATHS, BLOCK_PLACE, BLOCK_REGION,
-  BLOCK_REGION_BYTES, BLOCK_REGIONS, BLOCK_ROWS, BLOCK_TIME, blockTime, COLUMN, COLUMN_ADDED,
+  BLOCK_REGION_BYTES, BLOCK_REGIONS, BLOCK_TIME, blockTime, COLUMN, COLUMN_ADDED,
   COLUMN_BYTE_ROOM, COLUMN_BYTES, COLUMN_BYTES_AT, COLUMN_COUNT, COLUMN_DETAILS, COLUMN_ENTRIES,
   COLUMN_ENTRY_ROOM, COLUMN_FIRST, COLUMN_HASHES, COLUMN_KEY, COLUMN_LAST, COLUMN_LAST_BYTES,
   COLUMN_LAST_COUNT, COLUMN_LAST_ENTRIES, COLUMN_OFFSETS, COLUMN_PLAIN, COLUMN_PLAIN_BLOCKS,
   COLUMN_ROOM, COLUMN_ROWS, COLUMN_SLOT_COUNT, COLUMN_SLOTS, COLUMN_VALUES, COLUMNS, columnField,
   columnNumber, entryNumber, FREE, freePiece, KEYS, KIND_BITS, LEAF_DETAIL, LEAF_KIND, LEAF_LENGTH,
-  LEAF_PATH, LEAF_START, LEAF_VALUE, LEAVES, leafRow, listCount, listRows, nextLeaf,
+  LEAF_PATH, LEAF_START, LEAF_VALUE, LEAVES, LIST_SLOTS, leafRow, listBefore, listCount, listRows, listSlot, nextLeaf,
   PIECE_BYTES_MIN, pathNumber, RECORD_LEAF, RECORDS, ROW_SHAPE, recordKey, runHead, runStart,
   SHAPE_HASH, SHAPE_KEY, SHAPE_KEYS, SHAPE_SLOT, SHAPE_SLOTS, SHAPE_START, SIZE_MIN, SIZES,
-  setColumn, setColumnNumber, setEntryNumber, setFreePiece, setLeafRow, setList, setNextLeaf,
+  setColumn, setColumnNumber, setEntryNumber, setFreePiece, setLeafRow, setList, setListSlot, setNextLeaf,
   setRegion, setRowShape, setRunHead, setRunStart, setShapeHash, setShapeKey, setShapeSlot,
   setShapeStart, setTouched, setUsedEntry, shapeHash, shapeKey, shapeSlot, shapeStart, textLong,
   textVector, touched, usedEntry, usedEntryAt,

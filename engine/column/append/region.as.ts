@@ -39,16 +39,36 @@ let regionBytes: u32 = 0;
 let blockOutBytes: u32 = 0;
 /** Regions outside of the meta. */
 let blockRegions: u32 = 0;
-/** Set when something had no room: the block is for BlockEncoder. */
+/** Set when something of the column had no room. */
 let isOver: bool = false;
 
-/** Begins a block. */
+/** Least and greatest number of the last stream. */
+let streamLeast: f64 = 0;
+let streamGreatest: f64 = 0;
+/** Bytes and regions before the column that is being written. */
+let keptMetaBytes: u32 = 0;
+let keptOutBytes: u32 = 0;
+let keptRegions: u32 = 0;
+
+/** Begins a part of a block. */
 function beginRegions(): void {
   blockMetaBytes = 0;
-  regionBytes = 0;
   blockOutBytes = 0;
   blockRegions = 0;
+}
+/** Begins a column. */
+function keepRegions(): void {
+  keptMetaBytes = blockMetaBytes;
+  keptOutBytes = blockOutBytes;
+  keptRegions = blockRegions;
+  regionBytes = 0;
   isOver = false;
+}
+/** Forgets what was written since. */
+function dropRegions(): void {
+  blockMetaBytes = keptMetaBytes;
+  blockOutBytes = keptOutBytes;
+  blockRegions = keptRegions;
 }
 function giveUp(): void {
   isOver = true;
@@ -207,10 +227,10 @@ function putRuns(count: u32, runs: u32): void {
 function putStream(count: u32, isIds: bool): bool {
   const found = streamExtent(count);
   const runs = found >>> 1;
-  const least = load<f64>(STREAM_EXTENT);
-  const greatest = load<f64>(STREAM_EXTENT + 8);
-  const range = greatest - least;
-  const isSafe = least >= -SAFE_MAX && greatest <= SAFE_MAX && range <= SAFE_MAX;
+  streamLeast = load<f64>(STREAM_EXTENT);
+  streamGreatest = load<f64>(STREAM_EXTENT + 8);
+  const range = streamGreatest - streamLeast;
+  const isSafe = streamLeast >= -SAFE_MAX && streamGreatest <= SAFE_MAX && range <= SAFE_MAX;
   if ((found & 1) === 0 || !isSafe) return false;
   const isOrdered = !isIds && count > 1;
   const stepRange = load<f64>(STREAM_EXTENT + 24) - load<f64>(STREAM_EXTENT + 16);
@@ -237,6 +257,7 @@ function putIds(count: u32): void {
 
 // biome-ignore format: a name a line would be longer.
 export {
-  beginRegions, blockMetaBytes, blockOutBytes, blockRegions, byte, endRegion, giveUp, isOver,
-  metaByte, metaNumber, metaVarint, putIds, putStream, SAFE_MAX, setId, takeRegion, valueAt, varint,
+  beginRegions, blockMetaBytes, blockOutBytes, blockRegions, byte, dropRegions, endRegion, giveUp,
+  isOver, keepRegions, metaByte, metaNumber, metaVarint, putIds, putStream, SAFE_MAX, setId,
+  streamGreatest, streamLeast, takeRegion, valueAt, varint,
 };

@@ -1,6 +1,12 @@
 import { assert, unreachable } from '../../base/assert.ts';
 import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
-import type { BatchRows, Builder } from '../../column/batch.ts';
+import type {
+  BatchColumns,
+  BatchRows,
+  Builder,
+  EncodedColumns,
+  RowList,
+} from '../../column/batch.ts';
 import { type BooleanBuilder, writeBooleans } from '../../column/booleans.ts';
 import { REGION_ALIGNMENT, RegionWriter, type Zone } from '../../column/chunk.ts';
 import { type DateBuilder, writeDates } from '../../column/dates.ts';
@@ -35,7 +41,7 @@ import { BlockPaths, blockShapes } from './block-paths.ts';
 import { ColumnPresence, columnHead, ZoneForm } from './directory.ts';
 import { OverflowWriter } from './overflow-writer.ts';
 import { type RowKeys, writeRowKeys } from './row-keys.ts';
-import { type RowList, RowListTable } from './row-list.ts';
+import { RowListTable } from './row-list.ts';
 import { type Run, writeRuns } from './runs.ts';
 
 /** The values of a column that go into a block, and the rows they lie in. */
@@ -88,7 +94,7 @@ export class BlockEncoder {
   readonly #rowCount: number;
   readonly #out: RegionWriter;
   readonly #paths: BlockPaths;
-  readonly #presences = new RowListTable();
+  #presences: Pick<BatchColumns, 'find'> = new RowListTable();
   readonly #rowsBytes: number;
   #columnCount = 0;
 
@@ -138,16 +144,28 @@ export class BlockEncoder {
     out.end();
   }
 
-  /** Adds all columns of the rows `[fromRow, toRow)` of a batch that encodes them itself; false when it does not. */
-  takeColumns(batch: BatchRows, fromRow: number, toRow: number): boolean {
+  /** Adds all columns that have values in the rows `[fromRow, toRow)` of a batch. */
+  writeColumns(batch: BatchRows, fromRow: number, toRow: number): void {
     const columns = batch.encode?.(fromRow, toRow, this.#paths.numbers);
-    if (columns === undefined) return false;
+    if (columns !== undefined) this.#presences = columns;
+    for (const part of columns?.parts() ?? batch.columnsFrom(fromRow)) {
+      if ('regions' in part) {
+        this.#addEncoded(part);
+        continue;
+      }
+      if (part.count === 0 || part.rows[part.count - 1] < fromRow) continue;
+      const from = part.valuesBefore(fromRow);
+      const to = part.valuesBefore(toRow);
+      if (from < to) this.writeColumn(part, from, to);
+    }
+  }
+
+  #addEncoded(columns: EncodedColumns): void {
     const { meta, regions } = this.#out;
     meta.raw(columns.meta);
     if (columns.regions.length > 0) regions.pad(REGION_ALIGNMENT);
     regions.raw(columns.regions);
     this.#columnCount += columns.count;
-    return true;
   }
 
   /** Adds the values `[from, to)` of a column, at least one; returns the zone of numbers and dates. */
@@ -370,18 +388,6 @@ export class BlockEncoder {
   }
 }
 
-/** The columns that have values in some rows of a batch. */
-function rangesOf(batch: BatchRows, fromRow: number, toRow: number): Range[] {
-  const ranges: Range[] = [];
-  for (const builder of batch.columnsFrom(fromRow)) {
-    if (builder.count === 0 || builder.rows[builder.count - 1] < fromRow) continue;
-    const from = builder.valuesBefore(fromRow);
-    const to = builder.valuesBefore(toRow);
-    if (from < to) ranges.push({ builder, from, to });
-  }
-  return ranges;
-}
-
 /**
  * Encodes the rows `[fromRow, toRow)` of a batch as a block; `runs` are those of them that earlier blocks have, from
  * `fromRow` on. The frame is the caller's, its header is still zero. The batch is only read. At least one row. `out` is
@@ -404,10 +410,6 @@ export function encodeBlock(
   };
   out.reset();
   const encoder = new BlockEncoder(batch.paths, rows, fromRow, out);
-  if (!encoder.takeColumns(batch, fromRow, toRow)) {
-    for (const { builder, from, to } of rangesOf(batch, fromRow, toRow)) {
-      encoder.writeColumn(builder, from, to);
-    }
-  }
+  encoder.writeColumns(batch, fromRow, toRow);
   return encoder.finish(runs);
 }

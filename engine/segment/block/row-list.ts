@@ -1,9 +1,4 @@
-/** Rows of a block that have a value: `rows[from, to)`, ascending. The array must stay as it is. */
-export interface RowList {
-  rows: Uint16Array;
-  from: number;
-  to: number;
-}
+import type { RowList } from '../../column/batch.ts';
 
 /** The row lists of a block, which columns share: found by a cheap hash, and compared. */
 export class RowListTable {
