@@ -1,4 +1,5 @@
 import { unreachable } from '../base/assert.ts';
+import type { ByteWriter } from '../base/bytes.ts';
 import { BLOCK_ROWS_CLOSE, BLOCK_TEXT_BYTES_MAX } from '../base/limits.ts';
 import { grow } from '../packed/growth.ts';
 import { BooleanBuilder } from './booleans.ts';
@@ -57,15 +58,21 @@ export interface BatchRows {
   readonly shapes: Shapes;
   /** The columns that have values in rows from `row` on; others may be among them. */
   columnsFrom(row: number): readonly Builder[];
-  /**
-   * Encodes the columns of a block of the rows `[fromRow, toRow)`; `pathNumbers` has by path its number in the block
-   * + 1. `undefined` when `columnsFrom` is to be encoded instead.
-   */
-  encode?(fromRow: number, toRow: number, pathNumbers: Uint32Array): BatchColumns | undefined;
+  /** Begins a block of the rows `[fromRow, toRow)`; `undefined` when the batch encodes nothing itself. */
+  encode?(fromRow: number, toRow: number): BatchEncoder | undefined;
 }
 
-/** The columns of a block as its batch encodes them, until the next block or change of the batch. */
-export interface BatchColumns {
+/** Parts of a block that its batch encodes: first shapes, then columns, until the next block or change of the batch. */
+export interface BatchEncoder {
+  /** By path its number in the block + 1, 0 of all at first: to be set. */
+  readonly pathNumbers: Uint32Array;
+  /**
+   * Writes the shapes of the rows as `writeShapes` does, `number` giving their paths numbers. Returns how many there
+   * are; -1 when that is for the plain form, and what was written has no use.
+   */
+  writeShapes(writer: ByteWriter, number: (path: number) => void): number;
+  /** The number of the shape of each row as a stream of ids: a view that is good until columns are asked for. */
+  shapeIds(): Uint8Array;
   /** Some columns after the other, each to be written before the next is asked for; builders may have no values. */
   parts(): Iterable<EncodedColumns | Builder>;
   /** The number of rows of a builder among the row lists of the block, as `RowListTable` has it. */

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { CORPORA } from '../../bench/corpus/index.ts';
 import { Draw } from '../../bench/corpus/random.ts';
+import { ByteWriter } from '../../engine/base/bytes.ts';
 import { EncodeKernel } from '../../engine/column/append/encode-kernel.ts';
 import { KernelBatch } from '../../engine/column/append/kernel-batch.ts';
 import { Batch } from '../../engine/column/batch.ts';
@@ -60,9 +61,10 @@ class Twice {
       for (const count of FEW) ranges.push([middle, Math.min(middle + count, rowCount)]);
     }
     const isSame = ranges.every(([from, to]) => {
-      const numbers = new Uint32Array(this.paths.count).fill(1);
+      const encoder = this.#kernel.encode(from, to);
+      encoder?.pathNumbers.fill(1);
       let wasEncoded = false;
-      for (const part of this.#kernel.encode(from, to, numbers)?.parts() ?? []) {
+      for (const part of encoder?.parts() ?? []) {
         const isEncoded = 'regions' in part;
         if (isEncoded) this.encoded += part.count;
         else this.left++;
@@ -281,7 +283,14 @@ function encoderOf(encodeColumns: (globals: Record<string, WebAssembly.Global>) 
   const names = [
     ...['BATCH_ROWS', 'BLOCK_PATHS', 'BLOCK_REGIONS', 'BLOCK_META', 'BLOCK_OUT', 'BLOCK_TIME'],
     ...['BLOCK_PATH', 'BLOCK_PLACE', 'blockMetaBytes', 'blockOutBytes', 'blockRegions'],
-    ...['columnCount', 'nextColumn', 'partColumns'],
+    ...[
+      'BLOCK_REGION',
+      'columnCount',
+      'nextColumn',
+      'partColumns',
+      'blockShapeCount',
+      'regionBytes',
+    ],
   ] as const;
   const globals = Object.fromEntries(
     names.map((name) => [name, new WebAssembly.Global({ value: 'i32', mutable: true }, 0)]),
@@ -292,8 +301,11 @@ function encoderOf(encodeColumns: (globals: Record<string, WebAssembly.Global>) 
   const encoder = new EncodeKernel({
     ...globals,
     memory: new WebAssembly.Memory({ initial: 1 }),
-    beginColumns: () => {
+    beginBlock: () => {
       globals.nextColumn.value = 0;
+    },
+    encodeShapes: () => {
+      throw new WebAssembly.RuntimeError('unreachable');
     },
     encodeColumns: () => encodeColumns(globals),
     dropTrapped: () => dropped++,
@@ -311,10 +323,16 @@ t.test('a kernel that traps leaves what it had not encoded, and is not asked aga
     throw new WebAssembly.RuntimeError('unreachable');
   });
   globals.columnCount.value = 4;
-  encoder.begin(0, new Float64Array(3), new Uint32Array(2));
+  encoder.begin(0, new Float64Array(3), 2);
   const parts = [...encoder.parts()].map((part) => (typeof part === 'number' ? part : part.count));
   t.same(parts, [2, 2, 3]);
   t.equal(asked, 1);
   t.equal(dropped(), 1);
   t.ok(encoder.isBroken);
+  const other = encoderOf(() => 0).encoder;
+  t.equal(
+    other.writeShapes(new ByteWriter(8), () => {}),
+    -1,
+  );
+  t.ok(other.isBroken);
 });

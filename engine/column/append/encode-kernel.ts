@@ -1,16 +1,20 @@
+import type { ByteWriter } from '../../base/bytes.ts';
 import { checksum } from '../../base/checksum.ts';
 import type { EncodedColumns, RowList } from '../batch.ts';
 
 /** Functions and places of encode.as.ts. */
 export interface EncodeExports {
   memory: WebAssembly.Memory;
-  beginColumns(from: number, to: number, pathCount: number): void;
+  beginBlock(from: number, to: number, pathCount: number): void;
+  encodeShapes(): number;
   encodeColumns(): number;
   dropTrapped(): void;
   findRows(rows: number, count: number): number;
   columnCount: WebAssembly.Global;
   nextColumn: WebAssembly.Global;
   partColumns: WebAssembly.Global;
+  blockShapeCount: WebAssembly.Global;
+  regionBytes: WebAssembly.Global;
   blockMetaBytes: WebAssembly.Global;
   blockOutBytes: WebAssembly.Global;
   blockRegions: WebAssembly.Global;
@@ -18,12 +22,16 @@ export interface EncodeExports {
   BLOCK_PATHS: WebAssembly.Global;
   BLOCK_REGIONS: WebAssembly.Global;
   BLOCK_META: WebAssembly.Global;
+  BLOCK_REGION: WebAssembly.Global;
   BLOCK_OUT: WebAssembly.Global;
   BLOCK_TIME: WebAssembly.Global;
   BLOCK_PATH: WebAssembly.Global;
   BLOCK_PLACE: WebAssembly.Global;
 }
 
+/** Answers of `encodeShapes` that are no paths. */
+const DONE = -1;
+const NO_ROOM = 0;
 /** Fields of a region outside of the meta, in words. */
 const PLACE_WORDS = 3;
 
@@ -33,6 +41,7 @@ export class EncodeKernel {
   readonly #memory: Uint8Array;
   readonly #view: DataView;
   readonly #metaAt: number;
+  readonly #regionAt: number;
   readonly #outAt: number;
   readonly #times: Float64Array;
   readonly #paths: Uint32Array;
@@ -46,6 +55,7 @@ export class EncodeKernel {
     this.#memory = new Uint8Array(buffer);
     this.#view = new DataView(buffer);
     this.#metaAt = places.BLOCK_META.value;
+    this.#regionAt = places.BLOCK_REGION.value;
     this.#outAt = places.BLOCK_OUT.value;
     this.#times = new Float64Array(buffer, places.BLOCK_TIME.value, BATCH_ROWS.value);
     this.#paths = new Uint32Array(buffer, places.BLOCK_PATH.value, BLOCK_PATHS.value);
@@ -58,12 +68,32 @@ export class EncodeKernel {
     return this.#isBroken;
   }
 
-  /** Begins a block of the rows from `fromRow` on, whose times are `timeMs`; more is as `BatchRows.encode` has it. */
-  begin(fromRow: number, timeMs: Float64Array, pathNumbers: Uint32Array): void {
-    const pathCount = Math.min(pathNumbers.length, this.#paths.length);
-    this.#paths.set(pathNumbers.subarray(0, pathCount));
+  /**
+   * Begins a block of the rows from `fromRow` on, whose times are `timeMs`, over a table of so many paths; returns
+   * their numbers, to be set.
+   */
+  begin(fromRow: number, timeMs: Float64Array, pathCount: number): Uint32Array {
     this.#times.set(timeMs);
-    this.#exports.beginColumns(fromRow, fromRow + timeMs.length, pathCount);
+    this.#exports.beginBlock(fromRow, fromRow + timeMs.length, pathCount);
+    return this.#paths.subarray(0, pathCount);
+  }
+
+  /** Writes the shapes as `BatchEncoder` does. */
+  writeShapes(writer: ByteWriter, number: (path: number) => void): number {
+    const { encodeShapes, blockOutBytes, blockShapeCount } = this.#exports;
+    for (;;) {
+      const reason = this.#try(encodeShapes);
+      if (reason === undefined) return -1;
+      writer.raw(this.#memory.subarray(this.#outAt, this.#outAt + blockOutBytes.value));
+      if (reason === DONE) return blockShapeCount.value;
+      if (reason !== NO_ROOM) number(reason);
+    }
+  }
+
+  /** The stream that `writeShapes` has left. */
+  shapeIds(): Uint8Array {
+    const end = this.#regionAt + this.#exports.regionBytes.value;
+    return this.#memory.subarray(this.#regionAt, end);
   }
 
   /** All columns of the block: some together, encoded, or the number of one that is for the plain form. */
@@ -83,18 +113,20 @@ export class EncodeKernel {
 
   /** Has columns encoded; true when the next one is for the plain form. */
   #ask(): boolean {
-    const { encodeColumns, dropTrapped, partColumns } = this.#exports;
-    if (this.#isBroken) {
-      partColumns.value = 0;
-      return true;
-    }
+    const { encodeColumns, partColumns } = this.#exports;
+    if (this.#isBroken) partColumns.value = 0;
+    return this.#isBroken || this.#try(encodeColumns) !== 0;
+  }
+
+  /** The answer of a function; `undefined` when it traps. */
+  #try(ask: () => number): number | undefined {
     try {
-      return encodeColumns() !== 0;
+      return ask();
     } catch (error) {
       if (!(error instanceof WebAssembly.RuntimeError)) throw error;
       this.#isBroken = true;
-      dropTrapped();
-      return true;
+      this.#exports.dropTrapped();
+      return undefined;
     }
   }
 

@@ -7,7 +7,8 @@ import {
 } from './lists.as.ts';
 // biome-ignore format: a name a line would be longer.
 import {
-  arena, BATCH_ROWS, BLOCK_ENTRY, BLOCK_META_BYTES, BLOCK_OUT_BYTES, BLOCK_PATHS, BLOCK_REGIONS,
+  arena, BATCH_ROWS, BLOCK_ENTRY, BLOCK_META_BYTES, BLOCK_OUT_BYTES, BLOCK_PATH, BLOCK_PATHS,
+  BLOCK_REGIONS, BLOCK_SHAPE,
   COLUMN_BYTES_AT, COLUMN_COUNT, COLUMN_DETAILS, COLUMN_KEY, COLUMN_OFFSETS, COLUMN_PLAIN,
   COLUMN_ROWS, COLUMN_VALUES, columnField, entryNumber, KIND_BITS, pathNumber, setEntryNumber,
   setUsedEntry, usedEntry, usedEntryAt,
@@ -18,6 +19,7 @@ import {
   beginRegions, blockMetaBytes, blockOutBytes, blockRegions, dropRegions, endRegion, giveUp, isOver,
   keepRegions, metaByte, metaVarint, putIds, setId, takeRegion, varint,
 } from './region.as.ts';
+import { beginShapes } from './shapes.as.ts';
 
 /**
  * Kernel that writes the columns of a block from the arrays of append.as.ts, as BlockEncoder does, byte for byte, as
@@ -233,10 +235,15 @@ function valuesBefore(rows: u32, count: u32, row: u32): u32 {
   return low;
 }
 
-/** Begins a block of the rows `[from, to)`; their times, and its numbers of paths below `pathCount`, were brought. */
-export function beginColumns(from: u32, to: u32, pathCount: u32): void {
+/**
+ * Begins a block of the rows `[from, to)`, whose times were brought. Its paths, below `pathCount`, get their numbers
+ * while the shapes are encoded.
+ */
+export function beginBlock(from: u32, to: u32, pathCount: u32): void {
   assert(from < to && to <= BATCH_ROWS && pathCount <= BLOCK_PATHS);
   beginLists(from, to - from);
+  beginShapes();
+  memory.fill(BLOCK_PATH, 0, 4 * pathCount);
   paths = pathCount;
   nextColumn = 0;
 }
@@ -285,10 +292,11 @@ function dropColumn(): void {
   dropLists();
 }
 
-/** Forgets what was written of the next column when it has trapped, after which nothing is encoded any more. */
+/** Forgets what a trap has interrupted, after which nothing is encoded any more: a column, or shapes. */
 export function dropTrapped(): void {
   dropColumn();
   memory.fill(BLOCK_ENTRY, 0, 2 * (1 << 16));
+  memory.fill(BLOCK_SHAPE, 0, 2 * BATCH_ROWS);
 }
 
 export { nextColumn, partColumns };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { copyBytes } from '../../base/bytes.ts';
 import { BLOCK_ROWS_CLOSE } from '../../base/limits.ts';
 import { makeKernels } from '../../kernel/kernel.ts';
-import type { BatchColumns, BatchRows, Builder, EncodedColumns } from '../batch.ts';
+import type { BatchEncoder, BatchRows, Builder, EncodedColumns } from '../batch.ts';
 import { BooleanBuilder } from '../booleans.ts';
 import { DateBuilder } from '../dates.ts';
 import { Dictionary } from '../dictionary.ts';
@@ -179,11 +179,17 @@ export class KernelBatch implements BatchRows {
     return columns;
   }
 
-  encode(fromRow: number, toRow: number, pathNumbers: Uint32Array): BatchColumns | undefined {
+  encode(fromRow: number, toRow: number): BatchEncoder | undefined {
     const encoder = this.#encoder;
     if (encoder.isBroken) return undefined;
-    encoder.begin(fromRow, this.timeMs.subarray(fromRow, toRow), pathNumbers);
-    return { parts: () => this.#parts(), find: (list) => encoder.find(list) };
+    const timeMs = this.timeMs.subarray(fromRow, toRow);
+    return {
+      pathNumbers: encoder.begin(fromRow, timeMs, this.#paths.count),
+      writeShapes: (writer, number) => encoder.writeShapes(writer, number),
+      shapeIds: () => encoder.shapeIds(),
+      parts: () => this.#parts(),
+      find: (list) => encoder.find(list),
+    };
   }
 
   *#parts(): Generator<EncodedColumns | Builder> {

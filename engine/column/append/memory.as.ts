@@ -71,7 +71,9 @@ const BLOCK_PLACE: u32 = BLOCK_LIST + LIST_BYTES * COLUMNS;
 /** Number + 1 (u16) of each entry of a column that is used, else 0; then those that are used (u16). */
 const BLOCK_ENTRY: u32 = BLOCK_PLACE + 12 * BLOCK_REGIONS;
 const BLOCK_USED: u32 = BLOCK_ENTRY + 2 * (1 << 16);
-const BATCH_SOURCE: u32 = BLOCK_USED + 2 * BATCH_ROWS;
+/** Number + 1 (u16) of each shape that a row of the block before the next one has, else 0. */
+const BLOCK_SHAPE: u32 = BLOCK_USED + 2 * BATCH_ROWS;
+const BATCH_SOURCE: u32 = BLOCK_SHAPE + 2 * BATCH_ROWS;
 const BATCH_SIDE: u32 = BATCH_SOURCE + BATCH_SOURCE_BYTES + BATCH_PAD_BYTES;
 const TEXTS_END: u32 = BATCH_SIDE + BATCH_SIDE_BYTES + BATCH_PAD_BYTES;
 const LEAF_PATH: u32 = TEXTS_END;
@@ -179,6 +181,18 @@ function setColumn(column: u32, field: u32, value: u32): void {
 function setRowShape(row: u32, shape: u32): void {
   assert(row < BATCH_ROWS);
   store<u16>(ROW_SHAPE + 2 * row, <u16>shape);
+}
+function rowShape(row: u32): u32 {
+  assert(row < BATCH_ROWS);
+  return load<u16>(ROW_SHAPE + 2 * row);
+}
+function shapeNumber(shape: u32): u32 {
+  assert(shape < BATCH_ROWS);
+  return load<u16>(BLOCK_SHAPE + 2 * shape);
+}
+function setShapeNumber(shape: u32, number: u32): void {
+  assert(shape < BATCH_ROWS);
+  store<u16>(BLOCK_SHAPE + 2 * shape, <u16>number);
 }
 function shapeStart(shape: u32): u32 {
   assert(shape <= BATCH_ROWS);
@@ -328,17 +342,17 @@ export {
   ARENA, ARENA_FULL, anyVector, arena, BATCH_END, BATCH_ROWS, BATCH_SIDE, BATCH_SIDE_BYTES,
   BATCH_SOURCE, BATCH_SOURCE_BYTES, BATCH_VECTOR, BLOCK_ENTRY, BLOCK_LIST_SLOT, BLOCK_META, BLOCK_META_BYTES, BLOCK_OUT,
   BLOCK_OUT_BYTES, BLOCK_PAD, BLOCK_PATH, BLOCK_PATHS, BLOCK_PLACE, BLOCK_REGION,
-  BLOCK_REGION_BYTES, BLOCK_REGIONS, BLOCK_TIME, blockTime, COLUMN, COLUMN_ADDED,
+  BLOCK_REGION_BYTES, BLOCK_REGIONS, BLOCK_SHAPE, BLOCK_TIME, blockTime, COLUMN, COLUMN_ADDED,
   COLUMN_BYTE_ROOM, COLUMN_BYTES, COLUMN_BYTES_AT, COLUMN_COUNT, COLUMN_DETAILS, COLUMN_ENTRIES,
   COLUMN_ENTRY_ROOM, COLUMN_FIRST, COLUMN_HASHES, COLUMN_KEY, COLUMN_LAST, COLUMN_LAST_BYTES,
   COLUMN_LAST_COUNT, COLUMN_LAST_ENTRIES, COLUMN_OFFSETS, COLUMN_PLAIN, COLUMN_PLAIN_BLOCKS,
   COLUMN_ROOM, COLUMN_ROWS, COLUMN_SLOT_COUNT, COLUMN_SLOTS, COLUMN_VALUES, COLUMNS, columnField,
   columnNumber, entryNumber, FREE, freePiece, KEYS, KIND_BITS, LEAF_DETAIL, LEAF_KIND, LEAF_LENGTH,
   LEAF_PATH, LEAF_START, LEAF_VALUE, LEAVES, LIST_SLOTS, leafRow, listBefore, listCount, listRows, listSlot, nextLeaf,
-  PIECE_BYTES_MIN, pathNumber, RECORD_LEAF, RECORDS, ROW_SHAPE, recordKey, runHead, runStart,
+  PIECE_BYTES_MIN, pathNumber, RECORD_LEAF, RECORDS, ROW_SHAPE, recordKey, rowShape, runHead, runStart,
   SHAPE_HASH, SHAPE_KEY, SHAPE_KEYS, SHAPE_SLOT, SHAPE_SLOTS, SHAPE_START, SIZE_MIN, SIZES,
   setColumn, setColumnNumber, setEntryNumber, setFreePiece, setLeafRow, setList, setListSlot, setNextLeaf,
-  setRegion, setRowShape, setRunHead, setRunStart, setShapeHash, setShapeKey, setShapeSlot,
-  setShapeStart, setTouched, setUsedEntry, shapeHash, shapeKey, shapeSlot, shapeStart, textLong,
+  setRegion, setRowShape, setRunHead, setRunStart, setShapeHash, setShapeKey, 
+  setShapeNumber, setShapeSlot,setShapeStart, setTouched, setUsedEntry, shapeHash, shapeKey, shapeNumber, shapeSlot, shapeStart, textLong,
   textVector, touched, usedEntry, usedEntryAt,
 };

@@ -90,6 +90,15 @@ function takeRegion(bytes: u32): u32 {
   regionBytes += bytes;
   return at;
 }
+/** Address of the next `bytes` bytes outside of the meta. */
+function outAt(bytes: u32): u32 {
+  assert(blockOutBytes + bytes <= BLOCK_OUT_BYTES + BLOCK_PAD);
+  return BLOCK_OUT + blockOutBytes;
+}
+/** Says that as many bytes were put there. */
+function takeOut(bytes: u32): void {
+  blockOutBytes += bytes;
+}
 /** Address of number `index` of a stream. */
 function valueAt(index: u32): u32 {
   assert(index < STREAM_COUNT);
@@ -258,6 +267,6 @@ function putIds(count: u32): void {
 // biome-ignore format: a name a line would be longer.
 export {
   beginRegions, blockMetaBytes, blockOutBytes, blockRegions, byte, dropRegions, endRegion, giveUp,
-  isOver, keepRegions, metaByte, metaNumber, metaVarint, putIds, putStream, SAFE_MAX, setId,
-  streamGreatest, streamLeast, takeRegion, valueAt, varint,
+  isOver, keepRegions, metaByte, metaNumber, metaVarint, outAt, putIds, putStream, regionBytes,
+  SAFE_MAX, setId, streamGreatest, streamLeast, takeOut, takeRegion, valueAt, varint,
 };

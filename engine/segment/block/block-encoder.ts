@@ -1,7 +1,7 @@
 import { assert, unreachable } from '../../base/assert.ts';
 import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
 import type {
-  BatchColumns,
+  BatchEncoder,
   BatchRows,
   Builder,
   EncodedColumns,
@@ -60,6 +60,8 @@ export interface BlockRows {
   shapes: Shapes;
   /** Of a sealed block. */
   keys?: RowKeys;
+  /** Of a batch that encodes parts of the block itself. */
+  encoder?: BatchEncoder | undefined;
 }
 
 /** Ids of a column of strings in a block: an entry + 1 of the segment dictionary number `dictionary` each. */
@@ -94,7 +96,7 @@ export class BlockEncoder {
   readonly #rowCount: number;
   readonly #out: RegionWriter;
   readonly #paths: BlockPaths;
-  #presences: Pick<BatchColumns, 'find'> = new RowListTable();
+  readonly #presences: Pick<BatchEncoder, 'find'>;
   readonly #rowsBytes: number;
   #columnCount = 0;
 
@@ -108,7 +110,8 @@ export class BlockEncoder {
     this.#firstRow = firstRow;
     this.#rowCount = rows.timeMs.length;
     this.#facts = factsOf(rows.timeMs);
-    this.#paths = new BlockPaths(paths, out.paths);
+    this.#paths = new BlockPaths(paths, out.paths, rows.encoder?.pathNumbers);
+    this.#presences = rows.encoder ?? new RowListTable();
     assert(this.#rowCount > 0 && this.#rowCount <= BLOCK_ROWS_MAX, 'rows fit in a block');
     this.#writeRows(rows);
     this.#rowsBytes = this.#out.meta.length;
@@ -116,19 +119,34 @@ export class BlockEncoder {
 
   #writeRows(rows: BlockRows): void {
     const out = this.#out;
-    const { timeMs, receivedMs, shapeIds, keys } = rows;
+    const { timeMs, receivedMs, keys } = rows;
     out.integers(out.region, timeMs, this.#rowCount, 'values');
     out.end();
     out.integers(out.region, receivedMs, this.#rowCount, 'values');
     out.end();
-    const { shapes, ids } = blockShapes(rows.shapes, shapeIds, this.#paths);
-    this.#writeShapes(shapes);
-    out.integers(out.region, ids, this.#rowCount, 'ids');
-    free(ids);
-    out.end();
+    if (!this.#takeShapes(rows.encoder)) {
+      const { shapes, ids } = blockShapes(rows.shapes, rows.shapeIds, this.#paths);
+      this.#writeShapes(shapes);
+      out.integers(out.region, ids, this.#rowCount, 'ids');
+      free(ids);
+      out.end();
+    }
     if (keys === undefined) return;
     writeRowKeys(out.region, keys);
     out.end();
+  }
+
+  /** Adds the shapes, and the shape of each row, that the batch encodes; false when it does not. */
+  #takeShapes(encoder: BatchEncoder | undefined): boolean {
+    const out = this.#out;
+    out.packed.reset();
+    const count = encoder?.writeShapes(out.packed, (path) => this.#paths.number(path)) ?? -1;
+    if (encoder === undefined || count < 0) return false;
+    out.meta.varint(count);
+    writePacked(out.region, out.packed.bytes(), out.compressor());
+    out.end();
+    out.add(encoder.shapeIds());
+    return true;
   }
 
   /** Writes the shapes: in a sealed segment by an order of their leaves. */
@@ -144,11 +162,9 @@ export class BlockEncoder {
     out.end();
   }
 
-  /** Adds all columns that have values in the rows `[fromRow, toRow)` of a batch. */
-  writeColumns(batch: BatchRows, fromRow: number, toRow: number): void {
-    const columns = batch.encode?.(fromRow, toRow, this.#paths.numbers);
-    if (columns !== undefined) this.#presences = columns;
-    for (const part of columns?.parts() ?? batch.columnsFrom(fromRow)) {
+  /** Adds the columns that have values in the rows `[fromRow, toRow)` of a batch. */
+  writeColumns(columns: Iterable<EncodedColumns | Builder>, fromRow: number, toRow: number): void {
+    for (const part of columns) {
       if ('regions' in part) {
         this.#addEncoded(part);
         continue;
@@ -402,7 +418,9 @@ export function encodeBlock(
   out = new RegionWriter(),
 ): EncodedBlock {
   assert(fromRow >= 0 && fromRow < toRow && toRow <= batch.rowCount, 'a block has rows');
+  const own = batch.encode?.(fromRow, toRow);
   const rows = {
+    encoder: own,
     timeMs: batch.timeMs.subarray(fromRow, toRow),
     receivedMs: batch.receivedMs.subarray(fromRow, toRow),
     shapeIds: batch.shapeIds.subarray(fromRow, toRow),
@@ -410,6 +428,6 @@ export function encodeBlock(
   };
   out.reset();
   const encoder = new BlockEncoder(batch.paths, rows, fromRow, out);
-  encoder.writeColumns(batch, fromRow, toRow);
+  encoder.writeColumns(own?.parts() ?? batch.columnsFrom(fromRow), fromRow, toRow);
   return encoder.finish(runs);
 }

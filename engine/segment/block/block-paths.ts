@@ -11,16 +11,18 @@ export class BlockPaths {
   readonly #writer: ByteWriter;
   count = 0;
 
-  /** `writer` is empty, and the block's from now on. */
-  constructor(paths: PathTable, writer = new ByteWriter(1024)) {
+  /**
+   * `writer` is empty, and the block's from now on; so is `numbers`, by path its number + 1, or 0 when the block does
+   * not have it.
+   */
+  constructor(
+    paths: PathTable,
+    writer = new ByteWriter(1024),
+    numbers: Uint32Array = new Uint32Array(paths.count),
+  ) {
     this.#paths = paths;
     this.#writer = writer;
-    this.#numbers = new Uint32Array(paths.count);
-  }
-
-  /** By path its number + 1; 0 when the block does not have it. Not to be written. */
-  get numbers(): Uint32Array {
-    return this.#numbers;
+    this.#numbers = numbers;
   }
 
   /** The block's number of `path`, from 0. The root has none. */
