@@ -278,6 +278,27 @@ t.test('columns that are many, large or rare are those of the plain form', async
   t.ok(twice.full > 0, 'parts are full');
 });
 
+t.test('shapes that are many and large are those of the plain form', async (t) => {
+  const twice = new Twice();
+  const paths = Array.from({ length: 3_000 }, (_, at) => {
+    const name = Buffer.from(`a${at}`);
+    return twice.paths.intern(PATH_CUSTOM, name, 0, name.length);
+  });
+  const rows = new Rows();
+  for (let first = 0; first < 28_000; first += 4_000) {
+    rows.reset(new Uint8Array(8), 0);
+    for (let row = first; row < first + 4_000; row++) {
+      const place = row % 2_900;
+      const count = 75 + Math.floor(row / 2_900);
+      for (const path of paths.slice(place, place + count)) rows.add(path, Kind.NULL, 0, 0, 0, 0);
+      rows.endRow(1e12 + row);
+    }
+    t.ok(twice.take(rows));
+  }
+  t.equal(twice.rowCount, 28_000);
+  t.ok(twice.end(1_000));
+});
+
 /** An encoder whose kernel is `encodeColumns`; each of its globals is given to that. */
 function encoderOf(encodeColumns: (globals: Record<string, WebAssembly.Global>) => number) {
   const names = [

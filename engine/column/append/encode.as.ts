@@ -8,10 +8,9 @@ import {
 // biome-ignore format: a name a line would be longer.
 import {
   arena, BATCH_ROWS, BLOCK_ENTRY, BLOCK_META_BYTES, BLOCK_OUT_BYTES, BLOCK_PATH, BLOCK_PATHS,
-  BLOCK_REGIONS, BLOCK_SHAPE,
-  COLUMN_BYTES_AT, COLUMN_COUNT, COLUMN_DETAILS, COLUMN_KEY, COLUMN_OFFSETS, COLUMN_PLAIN,
-  COLUMN_ROWS, COLUMN_VALUES, columnField, entryNumber, KIND_BITS, pathNumber, setEntryNumber,
-  setUsedEntry, usedEntry, usedEntryAt,
+  BLOCK_REGIONS, BLOCK_SHAPE, COLUMN_BYTES_AT, COLUMN_COUNT, COLUMN_DETAILS, COLUMN_KEY,
+  COLUMN_OFFSETS, COLUMN_PLAIN, COLUMN_ROWS, COLUMN_VALUES, columnField, entryNumber, KIND_BITS,
+  pathNumber, setEntryNumber, setUsedEntry, usedEntry, usedEntryAt,
 } from './memory.as.ts';
 import { putDates, putNumbers } from './numbers.as.ts';
 // biome-ignore format: a name a line would be longer.

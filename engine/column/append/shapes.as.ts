@@ -18,7 +18,7 @@ import {
  * Memory: see memory.as.ts.
  */
 
-/** A varint that is written as four bytes, of which those of the number count. */
+/** The most that a varint takes here: it is written whole, and the next one over what it does not need. */
 const WORD_BYTES: u32 = 4;
 /** Stands for a leaf of a shape that was not begun. */
 const NOT_BEGUN: u32 = 0xffffffff;
