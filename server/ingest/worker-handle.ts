@@ -17,11 +17,16 @@ import { SLOT_PADDING_BYTES, SLOT_UNIT_BYTES, type Slot, type Slots } from './sl
 /** A slot for lines is filled up to here before it is handed over within one turn of the event loop. */
 export const LINES_SLOT_BYTES = 4 * SLOT_UNIT_BYTES - SLOT_PADDING_BYTES;
 
+/** Bytes of tasks that wait for others: more are handed over at the end of the turn. */
+const WAITING_BYTES_MAX = 2 * 1024 * 1024;
+
 /** Common facts of sources whose lines may lie in one slot: a listener has one for all of its connections. */
 export interface LineOrigin {
   readonly channel: Channel;
   /** The cell of the write key that the listener is bound to, asked once a task; NO_CELL while there is no such key. */
   readonly cell?: () => number;
+  /** Milliseconds that full slots may wait for others, to be handed over in one message; 0 unless given. */
+  readonly patienceMs?: number;
 }
 
 /** Source of lines, which learns when the worker has read them, and when they are durable or lost. */
@@ -91,7 +96,7 @@ export interface TaskPort {
 /**
  * The giving side of one ingest worker: slots, the tasks it was given, and what they wait for. The front thread has one
  * for each worker, and each worker one for what it reads itself. Tasks are handed over in one message a turn of the
- * event loop.
+ * event loop, and those that may wait with others.
  */
 export class IngestWorkerHandle implements LineSink {
   readonly slots: Slots;
@@ -105,6 +110,9 @@ export class IngestWorkerHandle implements LineSink {
   #nextTask = 0;
   #unreadBytes = 0;
   #scheduled = false;
+  /** Set while nothing is handed over but what may wait. */
+  #timer: NodeJS.Timeout | undefined;
+  #waitingBytes = 0;
   #dead = false;
   #takesLines = true;
 
@@ -167,9 +175,12 @@ export class IngestWorkerHandle implements LineSink {
       this.#closeLines(origin, open);
     }
     const slot = this.slots.reserve(Math.max(bytes, LINES_SLOT_BYTES));
-    if (slot === undefined) return false;
+    if (slot === undefined) {
+      if (this.#timer !== undefined) this.flush();
+      return false;
+    }
     this.#lines.set(origin, { slot, filledBytes: 0, sources: [], spans: [] });
-    this.#schedule();
+    this.#schedule(origin.patienceMs);
     return true;
   }
 
@@ -213,8 +224,11 @@ export class IngestWorkerHandle implements LineSink {
     for (const outcome of outcomes) this.#outcome(outcome);
   }
 
-  /** Hands over what was collected in this turn. */
+  /** Hands over what was collected. */
   flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#waitingBytes = 0;
     this.#scheduled = false;
     this.#closeAllLines();
     if (this.#tasks.length + this.#bodies.length === 0) return;
@@ -245,13 +259,19 @@ export class IngestWorkerHandle implements LineSink {
     return task;
   }
 
-  #give(task: IngestTask): void {
+  #give(task: IngestTask, patienceMs?: number): void {
     this.#tasks.push(task);
-    this.#schedule();
+    this.#waitingBytes += task.bytes;
+    this.#schedule(this.#waitingBytes < WAITING_BYTES_MAX ? patienceMs : 0);
   }
 
-  #schedule(): void {
+  /** Hands over at the end of this turn, or after a while what may wait. */
+  #schedule(patienceMs = 0): void {
     if (this.#scheduled) return;
+    if (patienceMs > 0) {
+      this.#timer ??= setTimeout(() => this.flush(), patienceMs);
+      return;
+    }
     this.#scheduled = true;
     setImmediate(() => this.flush());
   }
@@ -285,7 +305,7 @@ export class IngestWorkerHandle implements LineSink {
       spans,
     };
     if (this.#dead) this.#outcome(lost(task));
-    else this.#give(given);
+    else this.#give(given, origin.patienceMs);
   }
 
   #free(task: number): void {

@@ -32,12 +32,12 @@ class Source implements LineSource {
   }
 }
 
-function setUp(): {
+function setUp(pages = PAGES): {
   thread: IngestWorkerHandle;
   tasks: IngestTask[];
   text: (task: IngestTask) => string;
 } {
-  const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   const tasks: IngestTask[] = [];
   const port = {
     post: (message: ToIngest) => {
@@ -92,6 +92,33 @@ t.test('a slot without lines is given back, a full one is handed over', async (t
   thread.appendLines(NOTHING, chunk, false, source);
   thread.flush();
   t.equal(tasks.length, 2);
+});
+
+t.test('slots of lines that may wait are handed over with others', async (t) => {
+  const { thread, tasks } = setUp(129);
+  const origin = { channel: 'udp', patienceMs: 60_000 } as const;
+  const source = Object.assign(new Source(), { origin });
+  const chunk = new Uint8Array(200_000).fill(97);
+  const append = (): void => {
+    t.ok(thread.roomForLines(chunk.length, origin));
+    thread.appendLines(NOTHING, chunk, false, source);
+  };
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  for (let slot = 0; slot < 3; slot++) append();
+  await turn();
+  t.equal(tasks.length, 0);
+  t.ok(thread.roomForLines(10, ORIGIN));
+  thread.appendLines(NOTHING, Buffer.from('k a\n'), false, new Source());
+  await turn();
+  t.equal(tasks.length, 4, 'with one that may not wait');
+  for (let slot = 0; slot < 12; slot++) append();
+  await turn();
+  t.equal(tasks.length, 16, 'when there are many bytes');
+  append();
+  const rest = thread.slots.freeBytes;
+  t.ok(thread.slots.reserve(rest - 64));
+  t.notOk(thread.roomForLines(chunk.length, origin));
+  t.equal(tasks.length, 17, 'when there is no room');
 });
 
 t.test('without room nothing is taken', async (t) => {

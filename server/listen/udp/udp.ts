@@ -40,8 +40,10 @@ export interface UdpCounts {
   datagramsDropped: number;
 }
 
-/** Time that a line waits for others. */
+/** Time that a line waits for others that fill a slot. */
 const BATCH_MS = 20;
+/** The same of slots that are filled faster. */
+const SLOT_PATIENCE_MS = 100;
 /** A sender is told that often at most. */
 const MET_MS = 50;
 /** Bytes at the beginning of a datagram that may be a key. */
@@ -95,7 +97,8 @@ class Receiver implements LineSource, DatagramSink {
   constructor({ intake, cell, met }: UdpOptions) {
     this.#intake = intake;
     this.#met = met;
-    this.origin = cell === undefined ? { channel: 'udp' } : { channel: 'udp', cell };
+    const common = { channel: 'udp', patienceMs: SLOT_PATIENCE_MS } as const;
+    this.origin = cell === undefined ? common : { ...common, cell };
   }
 
   read(): void {}
@@ -123,7 +126,7 @@ class Receiver implements LineSource, DatagramSink {
   #add(start: number, end: number): void {
     if (this.#bytes.indexOf(LINE_FEED, start) < end - 1) this.#spans.push({ start, end });
     this.#end = end;
-    this.#timer ??= setTimeout(() => this.handOver(), BATCH_MS);
+    this.#timer ??= setTimeout(() => this.handOver(true), BATCH_MS);
   }
 
   #meet(address: string, start: number, end: number): void {
@@ -136,15 +139,16 @@ class Receiver implements LineSource, DatagramSink {
   }
 
   /**
-   * Hands the collected lines to a worker. False when there is no room for them: they stay, and are tried again later.
+   * Hands the collected lines to a worker, which is told at once when they have waited. False when there is no room for
+   * them: they stay, and are tried again later.
    */
-  handOver(): boolean {
+  handOver(haveWaited = false): boolean {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#end === 0) return true;
     const thread = this.#intake.leastBusy();
     if (!thread.roomForLines(this.#end, this.origin)) {
-      this.#timer = setTimeout(() => this.handOver(), BATCH_MS);
+      this.#timer = setTimeout(() => this.handOver(true), BATCH_MS);
       return false;
     }
     let at = 0;
@@ -157,12 +161,13 @@ class Receiver implements LineSource, DatagramSink {
     if (rest.length > 0) thread.appendLines(NOTHING, rest, false, this);
     this.#spans = [];
     this.#end = 0;
+    if (haveWaited) thread.flush();
     return true;
   }
 
   /** Hands over what there is room for; the rest is lost. */
   close(): void {
-    this.handOver();
+    this.handOver(true);
     clearTimeout(this.#timer);
   }
 }
