@@ -7,6 +7,8 @@ export interface NameLimit {
    * notes new names up to that.
    */
   keptRows(rows: Rows, row: number, count: number): number;
+  /** Reports whether all `paths`, a list that only grows, are of names that were noted before. */
+  knowsAll(paths: readonly number[]): boolean;
   /** Checks that an attribute at `path` has an allowed name. */
   keeps(path: number): boolean;
 }

@@ -15,6 +15,8 @@ interface KeyNames {
   /** The path table that the marks in `paths` refer to: 1 for each path that is one of them. It grows. */
   table: PathTable | undefined;
   paths: Uint8Array;
+  /** Of lists of such paths, how many from the first on are marked. */
+  known: WeakMap<readonly number[], number>;
   /** Their hashes + 1, in open addressing; 0 is an empty slot. */
   slots: Int32Array;
   count: number;
@@ -73,6 +75,7 @@ export class NameBudget implements NameLimit {
     if (key.table !== this.#paths) {
       key.table = this.#paths;
       key.paths = new Uint8Array(PATHS_MIN);
+      key.known = new WeakMap();
     }
     this.#cell = cell;
     this.#key = key;
@@ -93,6 +96,15 @@ export class NameBudget implements NameLimit {
       known = this.#key.paths;
     }
     return count;
+  }
+
+  knowsAll(paths: readonly number[]): boolean {
+    const { paths: marks, known } = this.#key;
+    const before = known.get(paths) ?? 0;
+    let at = before;
+    while (at < paths.length && marks[paths[at]] === 1) at++;
+    if (at > before) known.set(paths, at);
+    return at === paths.length;
   }
 
   keeps(path: number): boolean {
@@ -143,7 +155,13 @@ function rowOf(rowEntry: Uint32Array, row: number, entry: number): number {
 }
 
 function emptyNames(): KeyNames {
-  return { table: undefined, paths: new Uint8Array(0), slots: new Int32Array(SLOTS_MIN), count: 0 };
+  return {
+    table: undefined,
+    paths: new Uint8Array(0),
+    known: new WeakMap(),
+    slots: new Int32Array(SLOTS_MIN),
+    count: 0,
+  };
 }
 
 function grow(paths: Uint8Array, length: number): Uint8Array {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { PATH_CUSTOM } from '../../engine/column/path.ts';
 import type { Predicate } from '../../engine/query/model/predicate.ts';
 import { type CompiledStep, compileSteps } from '../../server/extend/compile.ts';
 import { Extender } from '../../server/extend/extender.ts';
@@ -61,6 +62,30 @@ t.test('another key has a budget of its own, and the next day another', async (t
   );
   t.equal(event(0, DAY - 30, '{"c":1}'), '{"custom":{"c":1}}', 'a clock set back begins anew');
   t.equal(event(1, DAY + 1, '{"a":1}'), '{"custom":{"a":1}}');
+});
+
+t.test('a list of paths is known to a key and day when that has brought all of them', async (t) => {
+  const budget = budgetOf(3);
+  const decoding = limited(budget);
+  budget.begin(0, DAY);
+  decoding.lines('{"a":1,"b":1}');
+  const pathOf = (name: string): number =>
+    decoding.paths.intern(PATH_CUSTOM, Buffer.from(name), 0, name.length);
+  const list = [pathOf('a'), pathOf('b'), pathOf('b')];
+  t.ok(budget.knowsAll([]));
+  t.ok(budget.knowsAll(list));
+  list.push(pathOf('c'), pathOf('d'));
+  t.notOk(budget.knowsAll(list));
+  decoding.lines('{"c":1,"d":1}');
+  t.notOk(budget.knowsAll(list), 'd is one too many');
+  t.ok(budget.knowsAll(list.slice(0, -1)));
+  budget.begin(1, DAY);
+  t.notOk(budget.knowsAll(list.slice(0, -1)));
+  budget.begin(0, DAY + 1);
+  t.notOk(budget.knowsAll(list.slice(0, -1)));
+  limited(budget);
+  budget.begin(0, DAY + 1);
+  t.notOk(budget.knowsAll(list));
 });
 
 t.test('names are remembered beyond a path table', async (t) => {

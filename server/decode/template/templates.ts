@@ -78,6 +78,8 @@ export class Templates {
   readonly #fault: (error: Error) => void;
   /** Nodes by what is around their literal, their type and the literal; those of syslog lines by their paths. */
   readonly #nodes = new Map<string | number, number>();
+  /** Paths of all nodes that have a value. */
+  #nodePaths: number[] = [];
   /** Contexts by the objects that they are, from the outermost; there is none around a line. */
   readonly #contexts = new Map([['', 0]]);
   /** Objects that the literals of nodes open. */
@@ -186,7 +188,10 @@ export class Templates {
     kernel.copyRows(rows, count);
     let line = 0;
     while (line < count && this.#finish(user, first + line, line)) line++;
-    if (nameLimit !== undefined) line = nameLimit.keptRows(rows, first, line);
+    // Rows have no paths but those of nodes.
+    if (nameLimit?.knowsAll(this.#nodePaths) === false) {
+      line = nameLimit.keptRows(rows, first, line);
+    }
     line = this.#rightRows(rows, first, 0, line);
     rows.truncate(first + line);
     this.#took(line, line < count);
@@ -301,6 +306,7 @@ export class Templates {
   #forget(): void {
     this.#kernel.reset();
     this.#nodes.clear();
+    this.#nodePaths = [];
     this.#contexts.clear();
     this.#contexts.set('', 0);
     this.#opened.clear();
@@ -391,6 +397,7 @@ export class Templates {
       this.#isFull = node === 0;
       if (node === 0) return false;
       this.#nodes.set(name, node);
+      if (type !== NodeType.END) this.#nodePaths.push(path);
       if (opened.length > 0) this.#opened.set(node, opened);
       if (type === NodeType.PART) this.#kernel.setPart(container, node);
       if (type === NodeType.NAME && !this.#kernel.addName(node, container)) return false;
