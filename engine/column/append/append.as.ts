@@ -3,9 +3,9 @@ import { STREAM_END } from '../../packed/stream.as.ts';
 import {
   ARENA_FULL, BATCH_END, BATCH_ROWS, BATCH_SIDE, BATCH_SOURCE, BATCH_SOURCE_BYTES, BLOCK_META, COLUMN,
   COLUMN_BYTES, COLUMN_COUNT, COLUMN_KEY, COLUMNS, columnField, columnNumber,
-  LEAF_KIND, LEAF_LENGTH, LEAF_START, RECORD_LEAF, RECORDS, recordKey, SHAPE_KEYS, SHAPE_SLOT,
+  LEAF_KIND, LEAF_LENGTH, LEAF_START, RECORD_LEAF, RECORDS, recordKey, recordKeys, SHAPE_KEYS, SHAPE_SLOT,
   SHAPE_SLOTS, setColumn, setColumnNumber, setRowShape, setShapeHash, setShapeKey, setShapeSlot,
-  setShapeStart, setTouched, shapeHash, shapeKey, shapeSlot, shapeStart, touched,
+  setShapeStart, setTouched, shapeHash, shapeKeys, shapeSlot, shapeStart, touched,
 } from './memory.as.ts';
 import {
   addLeaves,
@@ -41,6 +41,10 @@ const PORTION_BYTES: u32 = 1 << 20;
 /** Stands for texts of which one is not there. */
 const NO_TEXTS: u32 = 0xffffffff;
 const SHAPE_PRIME: u32 = 0x5bd1e995;
+const SHAPE_SHIFT: u32 = 15;
+/** Leaf keys of a vector. */
+const LANES: u32 = 4;
+const LANES_ALL: u32 = 0xf;
 
 let rowCount: u32 = 0;
 let columnCount: u32 = 0;
@@ -71,20 +75,38 @@ function columnOf(key: u32): u32 {
 function isShape(shape: u32, first: u32, end: u32): bool {
   const start = shapeStart(shape);
   if (shapeStart(shape + 1) - start !== end - first) return false;
-  for (let leaf = first; leaf < end; leaf++) {
-    if (shapeKey(start + leaf - first) !== recordKey(leaf)) return false;
+  for (let leaf = first; leaf < end; leaf += LANES) {
+    const same = i32x4.bitmask(i32x4.eq(shapeKeys(start + leaf - first), recordKeys(leaf)));
+    const wanted = end - leaf < LANES ? (1 << (end - leaf)) - 1 : LANES_ALL;
+    if ((same & wanted) !== wanted) return false;
   }
   return true;
+}
+
+// @inline
+function mixedShape(hash: u32, other: u32): u32 {
+  const product = (hash ^ other) * SHAPE_PRIME;
+  return product ^ (product >>> SHAPE_SHIFT);
+}
+
+/** A hash of the leaf keys of the leaves `[first, end)` in their order: four of every fourth, then one of these. */
+// @inline
+function shapeHashOf(first: u32, end: u32): u32 {
+  const numbers = i32x4(0, 1, 2, 3);
+  let state = v128.xor(i32x4.splat(shapeSecret ^ (end - first)), numbers);
+  for (let leaf = first; leaf < end; leaf += LANES) {
+    const keys = v128.and(recordKeys(leaf), i32x4.lt_u(numbers, i32x4.splat(end - leaf)));
+    state = i32x4.mul(v128.xor(state, keys), i32x4.splat(SHAPE_PRIME));
+    state = v128.xor(state, i32x4.shr_u(state, SHAPE_SHIFT));
+  }
+  const half = mixedShape(i32x4.extract_lane(state, 0), i32x4.extract_lane(state, 1));
+  return mixedShape(mixedShape(half, i32x4.extract_lane(state, 2)), i32x4.extract_lane(state, 3));
 }
 
 /** The shape of the leaves `[first, end)`; when it is new it is the last one. */
 function shapeOf(first: u32, end: u32): u32 {
   if (rowCount > 0 && isShape(lastShape, first, end)) return lastShape;
-  let hash = shapeSecret ^ (end - first);
-  for (let leaf = first; leaf < end; leaf++) {
-    hash = (hash ^ recordKey(leaf)) * SHAPE_PRIME;
-    hash ^= hash >>> 15;
-  }
+  const hash = shapeHashOf(first, end);
   let slot = hash & (SHAPE_SLOTS - 1);
   for (let held = shapeSlot(slot); held !== 0; held = shapeSlot(slot)) {
     if (shapeHash(held - 1) === hash && isShape(held - 1, first, end)) return held - 1;

@@ -222,6 +222,11 @@ function shapeKey(at: u32): u32 {
   assert(at < SHAPE_KEYS);
   return load<u32>(SHAPE_KEY + 4 * at);
 }
+/** Leaf keys of a shape: one and the three behind it. */
+function shapeKeys(at: u32): v128 {
+  assert(at < SHAPE_KEYS);
+  return v128.load(SHAPE_KEY + 4 * at);
+}
 function setShapeKey(at: u32, key: u32): void {
   assert(at < SHAPE_KEYS);
   store<u32>(SHAPE_KEY + 4 * at, key);
@@ -230,6 +235,13 @@ function setShapeKey(at: u32, key: u32): void {
 function recordKey(leaf: u32): u32 {
   assert(leaf < LEAVES);
   return (load<u32>(LEAF_PATH + 4 * leaf) << KIND_BITS) | <u32>load<u8>(LEAF_KIND + leaf);
+}
+/** Leaf keys of a leaf and of the three behind it. */
+function recordKeys(leaf: u32): v128 {
+  assert(leaf < LEAVES);
+  const kinds = i16x8.extend_low_i8x16_u(v128.load32_zero(LEAF_KIND + leaf));
+  const paths = i32x4.shl(v128.load(LEAF_PATH + 4 * leaf), KIND_BITS);
+  return v128.or(paths, i32x4.extend_low_i16x8_u(kinds));
 }
 function nextLeaf(leaf: u32): u32 {
   assert(leaf < LEAVES);
@@ -349,10 +361,10 @@ export {
   COLUMN_ROOM, COLUMN_ROWS, COLUMN_SLOT_COUNT, COLUMN_SLOTS, COLUMN_VALUES, COLUMNS, columnField,
   columnNumber, entryNumber, FREE, freePiece, KEYS, KIND_BITS, LEAF_DETAIL, LEAF_KIND, LEAF_LENGTH,
   LEAF_PATH, LEAF_START, LEAF_VALUE, LEAVES, LIST_SLOTS, leafRow, listBefore, listCount, listRows, listSlot, nextLeaf,
-  PIECE_BYTES_MIN, pathNumber, RECORD_LEAF, RECORDS, ROW_SHAPE, recordKey, rowShape, runHead, runStart,
+  PIECE_BYTES_MIN, pathNumber, RECORD_LEAF, RECORDS, ROW_SHAPE, recordKey, recordKeys, rowShape, runHead, runStart,
   SHAPE_HASH, SHAPE_KEY, SHAPE_KEYS, SHAPE_SLOT, SHAPE_SLOTS, SHAPE_START, SIZE_MIN, SIZES,
   setColumn, setColumnNumber, setEntryNumber, setFreePiece, setLeafRow, setList, setListSlot, setNextLeaf,
-  setRegion, setRowShape, setRunHead, setRunStart, setShapeHash, setShapeKey, 
-  setShapeNumber, setShapeSlot,setShapeStart, setTouched, setUsedEntry, shapeHash, shapeKey, shapeNumber, shapeSlot, shapeStart, textLong,
+  setRegion, setRowShape, setRunHead, setRunStart, setShapeHash, setShapeKey, setShapeNumber, setShapeSlot,
+  setShapeStart, setTouched, setUsedEntry, shapeHash, shapeKey, shapeKeys, shapeNumber, shapeSlot, shapeStart, textLong,
   textVector, touched, usedEntry, usedEntryAt,
 };
