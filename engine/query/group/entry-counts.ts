@@ -332,7 +332,7 @@ export class EntryCounts implements BlockVisitor {
       return;
     }
     if (column?.shared === undefined) {
-      yield* this.#addValues(block, rows);
+      yield* this.#addValues(block);
       return;
     }
     const { shared } = column;
@@ -442,10 +442,10 @@ export class EntryCounts implements BlockVisitor {
     }
   }
 
-  *#addValues(block: Block, rows: Bitmap): Units<void> {
+  *#addValues(block: Block): Units<void> {
     const level = this.#level;
     const { parentCount } = this;
-    yield* level.prepare(block, rows);
+    yield* level.prepare(block, this.#nesting.rows);
     this.#reserve();
     const pairs = this.#nesting.pairs();
     const { starts, values } = level.values();

@@ -17,11 +17,17 @@ import {
 } from '../value/coded-values.ts';
 import { FieldValues } from '../value/field-values.ts';
 import type { RowRuns } from '../value/level-cells.ts';
+import { PossibleRows } from '../value/possible-rows.ts';
 import { ValueTable, type ValueTableData } from '../value/value-table.ts';
 import type { LevelSpec } from './shared-scan.ts';
 
 /** Source of the buckets of a level. */
 export interface Level {
+  /**
+   * The rows among `rows` that may have a value, as far as that is seen without their values, in units; it may be `rows`
+   * itself. Throws CORRUPTION.
+   */
+  among?(block: Block, rows: Bitmap): Units<Bitmap>;
   /** Reads all that it needs of a block, in units, so that `values` of these rows cannot fail. Throws CORRUPTION. */
   prepare(block: Block, rows: Bitmap): Units<void>;
   /**
@@ -256,6 +262,14 @@ export class TagLevel implements Level {
 
 /** The distinct values of an attribute. Values are numbers of a table. */
 export class FieldLevel extends FieldValues<ValueTable> implements Level {
+  #possible: PossibleRows | undefined;
+
+  *among(block: Block, rows: Bitmap): Units<Bitmap> {
+    if (!this.numbers.usesHashes) return rows;
+    this.#possible ??= new PossibleRows(this.path, this.numbers);
+    return yield* this.#possible.among(block, rows);
+  }
+
   get valueCount(): number {
     return this.numbers.count;
   }

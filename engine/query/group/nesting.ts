@@ -2,8 +2,8 @@ import { must } from '../../base/assert.ts';
 import { Pace, type Units } from '../../base/pause.ts';
 import { grow } from '../../packed/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
-import { type Bitmap, countBetween, rowList } from '../model/bitmap.ts';
-import type { CodedValues, RowValues } from '../value/coded-values.ts';
+import { addRow, type Bitmap, countBetween, noRows, rowList } from '../model/bitmap.ts';
+import { type CodedValues, type RowValues, rowsWithValue } from '../value/coded-values.ts';
 import {
   type CellsFound,
   knownLevels,
@@ -176,7 +176,22 @@ export class Nesting {
       this.#isOfCells = found === 'counted';
       if (this.#isOfCells) return;
     }
-    for (const level of levels) yield* level.prepare(block, rows);
+    for (const { level, grows, total } of this.#stages) {
+      // Rows without a value are in no bucket: the levels behind need not know them.
+      if (!total && level.among !== undefined) this.#rows = yield* level.among(block, this.#rows);
+      yield* level.prepare(block, this.#rows);
+      const coded = grows || total ? undefined : level.coded?.();
+      if (coded !== undefined) this.#rows = rowsWithValue(coded, this.#rows);
+    }
+  }
+
+  /** The rows for which it is prepared, without those that are seen to be in no bucket. */
+  get rows(): Bitmap {
+    if (!this.#isOfCells) return this.#rows;
+    const { rows, count } = this.#listed();
+    const found = noRows(this.#blockRows);
+    for (let at = 0; at < count; at++) addRow(found, rows[at]);
+    return found;
   }
 
   /** Puts the rows for which it is prepared into cells. */

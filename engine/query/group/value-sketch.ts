@@ -83,7 +83,7 @@ export class ValueSketch implements BlockVisitor {
 
   *add(block: Block, rows: Bitmap): Units<void> {
     yield* this.#nesting.prepare(block, rows);
-    yield* this.#values.prepare(block, rows);
+    yield* this.#values.prepare(block, this.#nesting.rows);
     const pairs = this.#nesting.pairs();
     const { starts, values } = this.#values.values();
     const { bits, counts } = this;

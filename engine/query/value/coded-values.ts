@@ -73,3 +73,19 @@ export function areKnown(codes: Uint32Array, known: Int32Array, rows: Bitmap): b
   }
   return signs >= 0;
 }
+
+/** The rows among `rows`, whose codes are all known, that have a value. */
+export function rowsWithValue({ codes, known }: CodedValues, rows: Bitmap): Bitmap {
+  const found = new Uint32Array(rows.length);
+  for (let word = 0; word < rows.length; word++) {
+    const base = word << 5;
+    let left = 0;
+    for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
+      const bit = 31 - Math.clz32(bits & -bits);
+      // 1 is for no value.
+      left |= (known[codes[base + bit]] >>> 1 === 0 ? 0 : 1) << bit;
+    }
+    found[word] = left;
+  }
+  return found;
+}
