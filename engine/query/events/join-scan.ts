@@ -4,15 +4,18 @@ import { BlockScan, type BlockVisitor } from '../group/block-scan.ts';
 import { Cube } from '../group/cube.ts';
 import { EntryCounts } from '../group/entry-counts.ts';
 import { levelOf, TimeLevel } from '../group/level.ts';
+import type { PassStage } from '../group/nesting.ts';
 import { Pass, type PassTable } from '../group/pass.ts';
 import {
   type JoinedPart,
   type Joining,
   type SharedScan,
+  type StageSpec,
   type TableSpec,
   unpackRefs,
   type VisitorSpec,
 } from '../group/shared-scan.ts';
+import { ValueSketch } from '../group/value-sketch.ts';
 import { MetricTable } from '../metric/metric-table.ts';
 import { memoryOf } from '../model/budget.ts';
 import { Claims } from '../model/claims.ts';
@@ -61,22 +64,29 @@ function visitorOf(spec: VisitorSpec, source: BlockSource, memoryPart: number): 
     const memoryBytesMax = Math.floor(memoryOf(source) / memoryPart);
     return new FirstFinder(source, spec, new Set(), { memoryBytesMax });
   }
+  if (spec.type === 'sketch') {
+    return new ValueSketch(stagesOf(spec.stages, source), spec.path, spec.seed);
+  }
   const memoryBytesMax = Math.floor(spec.memoryBytesMax / memoryPart);
   if (spec.type === 'cube') {
     const levels = spec.levels.map((level) => levelOf(level, source));
     return new Cube(levels, spec.cellsMax, memoryBytesMax);
   }
-  const stages = spec.stages.map(({ level, tuples, grows, total }) => ({
-    level: levelOf(level, source),
-    tuples: TupleTable.of(tuples),
-    grows,
-    total,
-  }));
+  const stages = stagesOf(spec.stages, source);
   if (spec.type === 'entries') {
     return new EntryCounts(source, stages, spec.path, spec.seed, memoryBytesMax);
   }
   const tables = spec.tables.map((table) => tableOf(table, source));
   return new Pass(stages, tables, { index: 0, count: 1 }, spec.final, memoryBytesMax);
+}
+
+function stagesOf(specs: readonly StageSpec[], source: BlockSource): PassStage[] {
+  return specs.map(({ level, tuples, grows, total }) => ({
+    level: levelOf(level, source),
+    tuples: TupleTable.of(tuples),
+    grows,
+    total,
+  }));
 }
 
 function tableOf({ metrics, steps }: TableSpec, source: BlockSource): PassTable {

@@ -18,6 +18,7 @@ import {
 import { FieldValues } from '../value/field-values.ts';
 import type { RowRuns } from '../value/level-cells.ts';
 import { PossibleRows } from '../value/possible-rows.ts';
+import { HashHeads } from '../value/value-part.ts';
 import { ValueTable, type ValueTableData } from '../value/value-table.ts';
 import type { LevelSpec } from './shared-scan.ts';
 
@@ -54,8 +55,7 @@ export interface Level {
   /** Memory that it takes. */
   readonly memoryBytes: number;
   /**
-   * Of what such a level is made, which takes new values when it `grows`; `undefined` when it is of a part of the
-   * values.
+   * Of what such a level is made, which takes new values when it `grows`; `undefined` when others cannot make it.
    */
   spec(grows: boolean): LevelSpec | undefined;
   /** The values of a level of an attribute. */
@@ -279,10 +279,12 @@ export class FieldLevel extends FieldValues<ValueTable> implements Level {
   }
 
   spec(grows: boolean): LevelSpec | undefined {
-    if (this.numbers.isPart && grows) return undefined;
     const { path, smallOnly, data } = this;
-    const { seed } = data;
-    return { type: 'field', path, seed, smallOnly, ...(grows ? {} : { values: data }) };
+    const about = { type: 'field' as const, path, seed: data.seed, smallOnly };
+    if (!grows) return { ...about, values: data };
+    const { part } = this.numbers;
+    if (part === undefined) return about;
+    return part.spec && { ...about, part: part.spec };
   }
 
   get memoryBytes(): number {
@@ -312,8 +314,9 @@ export function takeValue(into: Level, from: Level, value: number): number {
 export function levelOf(spec: LevelSpec, source: Pick<BlockSource, 'footer'>): Level {
   if (spec.type === 'time') return new TimeLevel(source, spec.boundaries, spec.afterMs);
   if (spec.type === 'tagset') return new TagLevel(spec.tags);
-  const { path, seed, smallOnly, values } = spec;
-  const level = new FieldLevel(path, new ValueTable(seed), smallOnly);
+  const { path, seed, smallOnly, values, part } = spec;
+  const table = new ValueTable(seed, part && new HashHeads(part));
+  const level = new FieldLevel(path, table, smallOnly);
   if (values === undefined) return level;
   const known = ValueTable.of(values);
   for (let value = 0; value < known.count; value++) level.numbers.take(known, value);

@@ -6,13 +6,21 @@ import type { Boundaries, Metric, TagRule } from '../model/query.ts';
 import type { Reach } from '../model/source.ts';
 import type { HashCountsData } from '../value/hash-counts.ts';
 import type { TupleTableData } from '../value/tuple-table.ts';
+import type { HeadsSpec } from '../value/value-part.ts';
 import type { ValueTableData } from '../value/value-table.ts';
 
-/** Of what a level is made. `values`: those that it may have, when there will be no others. */
+/** Of what a level is made. `values`: those that it may have, when there will be no others; `part`: of which some may be. */
 export type LevelSpec =
   | { type: 'time'; boundaries: Boundaries; afterMs: number }
   | { type: 'tagset'; tags: readonly TagRule[] }
-  | { type: 'field'; path: string; seed: number; smallOnly: boolean; values?: ValueTableData };
+  | {
+      type: 'field';
+      path: string;
+      seed: number;
+      smallOnly: boolean;
+      values?: ValueTableData;
+      part?: HeadsSpec;
+    };
 
 /** Of what a level of buckets is made, with the buckets that it has. */
 export interface StageSpec {
@@ -80,6 +88,7 @@ export type VisitorSpec =
       final: boolean;
       memoryBytesMax: number;
     }
+  | { type: 'sketch'; stages: StageSpec[]; path: string; seed: number }
   | OrderedSpec
   | { type: 'total' };
 
@@ -122,6 +131,7 @@ export type VisitorData =
       hashed: HashCountsData | undefined;
     }
   | { type: 'pass'; stages: (StageData | undefined)[]; tables: MetricTableData[] }
+  | { type: 'sketch'; counts: Uint32Array }
   | { type: 'page'; rows: RowsData }
   | { type: 'ordered'; refs: BlockRef[]; events: readonly OrderedEvent[]; total: number }
   | { type: 'total'; total: number };

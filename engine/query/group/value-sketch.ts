@@ -1,12 +1,14 @@
+import { assert } from '../../base/assert.ts';
 import { inParts, type Units } from '../../base/pause.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { Bitmap } from '../model/bitmap.ts';
 import { FieldValues } from '../value/field-values.ts';
 import { HASH_BITS, ValueNumbers } from '../value/value-numbers.ts';
-import type { ValuePart } from '../value/value-table.ts';
+import { HashHeads, type ValuePart } from '../value/value-part.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import { Nesting, type PassStage } from './nesting.ts';
 import type { GroupShare } from './pass.ts';
+import type { VisitorData, VisitorSpec } from './shared-scan.ts';
 
 /** Counts of all parents together: 16 MiB of them. */
 const COUNT_BITS = 22;
@@ -64,11 +66,13 @@ export class ValueSketch implements BlockVisitor {
   /** Counts in bucket p begin at `p << bits`. */
   readonly counts: Uint32Array;
   readonly #nesting: Nesting;
+  readonly #path: string;
   readonly #values: FieldValues<HashNumbers>;
 
   /** The `stages` do not grow and have at most SKETCH_PARENTS_MAX buckets; `seed` is that of the tables of values. */
   constructor(stages: readonly PassStage[], path: string, seed: number) {
     this.#nesting = new Nesting(stages);
+    this.#path = path;
     this.parentCount = this.#nesting.bucketCount;
     this.bits = COUNT_BITS - Math.ceil(Math.log2(this.parentCount));
     this.counts = new Uint32Array(this.parentCount << this.bits);
@@ -77,6 +81,24 @@ export class ValueSketch implements BlockVisitor {
 
   get memoryBytes(): number {
     return this.counts.byteLength;
+  }
+
+  spec(): VisitorSpec | undefined {
+    const stages = this.#nesting.specs;
+    const { seed } = this.#values.numbers;
+    return stages && { type: 'sketch', stages, path: this.#path, seed };
+  }
+
+  found(): VisitorData {
+    return { type: 'sketch', counts: this.counts };
+  }
+
+  *merge(data: VisitorData): Units<void> {
+    assert(data.type === 'sketch', 'a sketch');
+    const { counts } = this;
+    yield* inParts(counts.length, UNIT_COUNTS, (from, to) => {
+      for (let at = from; at < to; at++) counts[at] += data.counts[at];
+    });
   }
 
   addCount(): void {}
@@ -102,15 +124,15 @@ export class ValueSketch implements BlockVisitor {
 }
 
 /** The values that may be among the first of a parent by their counts: those with `leasts[parent]` events or more. */
-export class Candidates implements ValuePart {
+export class Candidates extends HashHeads {
   readonly #sketch: ValueSketch;
   readonly #leasts: Uint32Array;
-  readonly #wanted: Uint8Array;
 
   private constructor(sketch: ValueSketch) {
+    const { bits } = sketch;
+    super({ bits, wanted: new Uint8Array(1 << bits) });
     this.#sketch = sketch;
     this.#leasts = new Uint32Array(sketch.parentCount);
-    this.#wanted = new Uint8Array(1 << sketch.bits);
   }
 
   /** Finds the candidates of a finished sketch, in units; `limit`: how many values are wanted of each parent. */
@@ -128,10 +150,6 @@ export class Candidates implements ValuePart {
       this.#leasts[parent] = yield* boundOf(own, candidateCount);
     }
     yield* this.#mark();
-  }
-
-  has(hash: number): boolean {
-    return this.#wanted[hash >>> (HASH_BITS - this.#sketch.bits)] === 1;
   }
 
   /**
@@ -152,7 +170,7 @@ export class Candidates implements ValuePart {
 
   *#mark(): Units<void> {
     const { counts } = this.#sketch;
-    const wanted = this.#wanted;
+    const { wanted } = this.spec;
     const leasts = this.#leasts;
     const mask = wanted.length - 1;
     const { bits } = this.#sketch;

@@ -7,6 +7,7 @@ import { compareText, encodeText } from '../filter/text.ts';
 import type { BucketKey } from '../model/query.ts';
 import { firstSlot, HashPages, NUMBER_SLOTS, nextSlot } from './hash-pages.ts';
 import { HASH_BITS, KIND_BITS, TEXT_NEEDED, ValueKind, ValueNumbers } from './value-numbers.ts';
+import type { ValuePart } from './value-part.ts';
 
 const { NUMBER, LONG_NUMBER, STRING, DATE, BOOLEAN } = ValueKind;
 const reader = new NumberReader();
@@ -22,12 +23,6 @@ const BYTES_MAX = 1 << 20;
 const BYTES_MORE = 1.03;
 const FROZEN_BITS = 16;
 const FROZEN_SHIFT = HASH_BITS - FROZEN_BITS;
-
-/** A part of all values. */
-export interface ValuePart {
-  /** True when values of a hash of `ValueNumbers` are in it. */
-  has(hash: number): boolean;
-}
 
 /** Values that follow each other: PAGE_VALUES of them but for the last page. */
 interface ValuePage {
@@ -77,9 +72,9 @@ export class ValueTable extends ValueNumbers {
     return { seed: this.seed, count: this.#count, pages: this.#pages };
   }
 
-  /** True when it has a part of the values only. */
-  get isPart(): boolean {
-    return this.#part !== undefined;
+  /** The part of the values that it has; `undefined` for all. */
+  get part(): ValuePart | undefined {
+    return this.#part;
   }
 
   /** Values that it has. */
