@@ -8,7 +8,6 @@ import { listUnits, pageUnits } from './query/events/list.ts';
 import { tailUnits } from './query/events/tail-scan.ts';
 import { aggregateUnits } from './query/group/aggregate.ts';
 import { attributesUnits } from './query/group/attributes.ts';
-import { diskBytesUnits } from './query/group/disk-bytes.ts';
 import { facetsUnits } from './query/group/facets.ts';
 import type { JoinedPart, Joining, SharedScan, Sharing } from './query/group/shared-scan.ts';
 import { aggregateLimits } from './query/model/budget.ts';
@@ -36,6 +35,7 @@ import type {
 } from './query/model/query.ts';
 import type { Progress } from './query/model/source.ts';
 import { Reader, type ReaderMemory } from './query/reader.ts';
+import { diskBytesUnits } from './query/scan/disk-bytes.ts';
 import { rowCountsUnits } from './query/scan/stored-rows.ts';
 import { eventTextsOf } from './segment/block/event-texts.ts';
 import { LiveBlocks } from './store/block-changes.ts';

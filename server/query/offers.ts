@@ -7,10 +7,12 @@ const ROWS_MIN = 1 << 18;
 export class Offers {
   readonly #post: (query: number, share: number, scan: SharedScan) => void;
   readonly #parts = new Map<number, JoinedPart[]>();
+  readonly #others: number;
   #nextShare = 0;
 
-  /** `post` tells the others of a scan. */
-  constructor(post: (query: number, share: number, scan: SharedScan) => void) {
+  /** `post` tells the others of a scan, of which there are so many. */
+  constructor(others: number, post: (query: number, share: number, scan: SharedScan) => void) {
+    this.#others = others;
     this.#post = post;
   }
 
@@ -18,6 +20,7 @@ export class Offers {
   of(query: number): Sharing {
     return {
       rowsMin: ROWS_MIN,
+      others: this.#others,
       offer: (scan) => {
         const share = this.#nextShare++;
         const parts: JoinedPart[] = [];

@@ -40,7 +40,7 @@ export async function start({ data, port: end, loop }: ThreadTask<QueryData>): P
   const scheduler = new Scheduler({ isBehind: () => Atomics.load(behind, 0) === 1 });
   const over = Promise.withResolvers<void>();
   const live = openLiveBlocks();
-  const offers = new Offers((query, share, scan) =>
+  const offers = new Offers(data.workers - 1, (query, share, scan) =>
     port.post({ type: 'share', query, share, scan }),
   );
   const run = async (message: Message<'run'>, at: Snapshot): Promise<void> => {

@@ -7,6 +7,7 @@ import type { Shelf } from '../segment/shelf.ts';
 /** Others who join in the scans of a query, in one thread: between units of the query some of theirs are done. */
 export class Crew implements Sharing {
   readonly rowsMin = 0;
+  readonly others: number;
   /** Parts that had something. */
   joinedCount = 0;
   readonly #sources: BlockSource[];
@@ -18,6 +19,7 @@ export class Crew implements Sharing {
   constructor(shelf: Shelf, members: number, next: (below: number) => number, fails = false) {
     const { disk, reader } = shelf;
     this.#sources = Array.from({ length: members }, () => new Reader(disk, reader.secret));
+    this.others = members;
     this.#next = next;
     this.#fails = fails;
   }

@@ -3,13 +3,15 @@ import type { Units } from '../../base/pause.ts';
 import { BlockScan, type BlockVisitor } from '../group/block-scan.ts';
 import { Cube } from '../group/cube.ts';
 import { EntryCounts } from '../group/entry-counts.ts';
-import { levelOf, TimeLevel } from '../group/level.ts';
+import { FieldLevel, levelOf, TimeLevel } from '../group/level.ts';
 import type { PassStage } from '../group/nesting.ts';
 import { Pass, type PassTable } from '../group/pass.ts';
+import { dataOf, noBuckets, searchClaimed, shareClaims } from '../group/share-search.ts';
 import {
   type JoinedPart,
   type Joining,
   type SharedScan,
+  type SharesSpec,
   type StageSpec,
   type TableSpec,
   unpackRefs,
@@ -19,8 +21,9 @@ import { ValueSketch } from '../group/value-sketch.ts';
 import { MetricTable } from '../metric/metric-table.ts';
 import { memoryOf } from '../model/budget.ts';
 import { Claims } from '../model/claims.ts';
-import type { BlockSource } from '../model/source.ts';
+import type { BlockSource, Progress } from '../model/source.ts';
 import { TupleTable } from '../value/tuple-table.ts';
+import { ValueTable } from '../value/value-table.ts';
 import { FirstFinder } from './ordered-list.ts';
 import { joinSearch } from './row-search.ts';
 import { Counter } from './total.ts';
@@ -40,6 +43,7 @@ export function* joinUnits(
 ): Units<JoinedPart> {
   const { refs, cells, reach, predicate, spec } = shared;
   if (spec.type === 'page') return yield* ignoring(joinSearch(source, shared, spec, joining));
+  if (spec.type === 'shares') return yield* ignoring(joinShares(source, shared, spec, joining));
   const { member, count } = joining;
   const blocks = unpackRefs(refs);
   const visitor = visitorOf(spec, source, MEMORY_PART * count);
@@ -47,6 +51,25 @@ export function* joinUnits(
   const read = yield* ignoring(scan.join(visitor, new Claims(blocks, member, cells)));
   const data = visitor.found?.();
   return { member, ...read, ...(data === undefined ? {} : { data }) };
+}
+
+/** Joins in the search of a level's buckets: searches the shares that are left. Throws as `joinUnits`. */
+function* joinShares(
+  source: BlockSource,
+  { refs, cells, reach, predicate }: SharedScan,
+  spec: SharesSpec,
+  { member }: Joining,
+): Generator<Progress, JoinedPart> {
+  const { secret } = source;
+  const { groupBy, place, metrics, after, count, seed } = spec;
+  const scan = new BlockScan(source, { blocks: unpackRefs(refs) }, { ...reach, predicate });
+  const task = { stages: stagesOf(spec.stages, source), groupBy, place, metrics, after, secret };
+  const claims = shareClaims(count, member, cells);
+  const level = new FieldLevel(groupBy.path, new ValueTable(seed));
+  const found = noBuckets(groupBy, place, level, metrics.length > 0);
+  const outcome = yield* searchClaimed(scan, task, spec, claims, claims.jump(), found);
+  const part = { member, ...scan.joined };
+  return outcome === 'done' ? { ...part, data: dataOf(found) } : part;
 }
 
 /** Units of which nothing is told. */

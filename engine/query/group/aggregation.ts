@@ -1,7 +1,8 @@
 import { EngineError } from '../../base/errors.ts';
 import type { Units } from '../../base/pause.ts';
+import { isLightMetric } from '../metric/metric-table.ts';
 import type { AggregateLimits } from '../model/aggregate-limits.ts';
-import type { AggregateQuery, AggregateWay, BucketKey, GroupBy } from '../model/query.ts';
+import type { AggregateQuery, AggregateWay, BucketKey, GroupBy, Metric } from '../model/query.ts';
 import type { BlockSource, Progress } from '../model/source.ts';
 import { telling } from '../model/units.ts';
 import type { ValuePart } from '../value/value-part.ts';
@@ -10,8 +11,11 @@ import type { BlockScan } from './block-scan.ts';
 import { FieldLevel, type Level, TagLevel, TimeLevel } from './level.ts';
 import type { Stage } from './stages.ts';
 
-/** Parts into which the groups are cut when they do not fit. */
-const SHARES_MAX = 64;
+/** Parts into which the groups are cut when they do not fit, at most. */
+export const SHARES_MAX = 64;
+/** Bytes of a group at least, with its value, and those more for each metric that takes much. */
+const GROUP_BYTES = 100;
+const HEAVY_BYTES = 80;
 /** Groups of a whole scan are that many times what those of its begun part let expect. */
 const GROWTH_EXPECTED = 1.25;
 
@@ -64,10 +68,16 @@ export class Aggregation {
     return new FieldLevel(path, new ValueTable(this.seed, part), smallOnly);
   }
 
+  /** How many shares of the values at `path` to begin with, so that each is likely to take `bytesMax`. */
+  firstShares(path: string, metrics: readonly Metric[], bytesMax: number): number {
+    const heavyCount = metrics.filter((metric) => !isLightMetric(metric)).length;
+    const bytes = this.scan.wholeEntries(path) * (GROUP_BYTES + heavyCount * HEAVY_BYTES);
+    return Math.min(Math.max(Math.ceil(bytes / bytesMax), 1), SHARES_MAX);
+  }
+
   /** How many shares to try next. Throws MEMORY when there are too many. */
   moreShares(shares: number): number {
-    let needed = shares * 2;
-    while (needed < (shares / this.scan.scanned) * GROWTH_EXPECTED) needed *= 2;
+    const needed = Math.max(shares * 2, Math.ceil((shares / this.scan.scanned) * GROWTH_EXPECTED));
     const next = shares < SHARES_MAX ? Math.min(needed, SHARES_MAX) : needed;
     if (next <= SHARES_MAX) return next;
     throw new EngineError(

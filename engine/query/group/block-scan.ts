@@ -26,8 +26,10 @@ import { columnsAt } from '../scan/scan.ts';
 import { LARGE_ENTRIES } from '../value/field-values.ts';
 import {
   type JoinedPart,
+  type Offer,
   packRefs,
   type SharedScan,
+  type SharesSpec,
   type Sharing,
   type VisitorData,
   type VisitorSpec,
@@ -39,6 +41,12 @@ const SEGMENTS_MAX = 8;
 /** Rows that a log block has at least which is asked the same, and of which as many have a value of their own. */
 const LOG_ROWS_MIN = 4_096;
 const ROWS_PER_ENTRY = 8;
+
+/** Shares that others were offered; `agrees`: whether one who joined left out the same blocks. */
+export interface OfferedShares {
+  offer: Offer;
+  agrees: (part: JoinedPart) => boolean;
+}
 
 /** How a scan of the blocks ended. `full`: the visitor wanted no more; `damaged`: a block has to be left out. */
 export type ScanOutcome = 'done' | 'full' | 'damaged';
@@ -141,16 +149,31 @@ export class BlockScan {
   hasLarge(path: string): boolean {
     const known = this.#large.get(path);
     if (known !== undefined) return known;
-    const isLarge = this.#someSegments().some((ref) => {
-      const forms = footerOf(this.#source, ref)?.columns?.forms(path) ?? [];
-      return forms.some(({ dictionary }) => {
-        const entries = dictionaryOf(this.#source, ref, dictionary);
-        return entries !== undefined && entries.entryCount > LARGE_ENTRIES;
-      });
-    });
+    const isLarge = this.#someSegments().some((ref) => this.#entriesOf(ref, path) > LARGE_ENTRIES);
     const isFound = isLarge || this.#ownEntries(path) > LARGE_ENTRIES;
     this.#large.set(path, isFound);
     return isFound;
+  }
+
+  /** Strings of the segment of a block in the largest dictionary at `path`. */
+  #entriesOf(ref: BlockRef, path: string): number {
+    const forms = footerOf(this.#source, ref)?.columns?.forms(path) ?? [];
+    return forms.reduce((most, { dictionary }) => {
+      const entries = dictionaryOf(this.#source, ref, dictionary);
+      return Math.max(most, entries?.entryCount ?? 0);
+    }, 0);
+  }
+
+  /**
+   * Strings in dictionaries at `path` where all events are selected, each once for each segment, about; 0 where not all
+   * are.
+   */
+  wholeEntries(path: string): number {
+    if (this.wholeSegments().length === 0) return 0;
+    const segments = this.#someSegments();
+    const sum = segments.reduce((entries, ref) => entries + this.#entriesOf(ref, path), 0);
+    const segmentCount = new Set(this.#refs.map(({ sealed, segment }) => sealed && segment)).size;
+    return segments.length === 0 ? 0 : (sum / segments.length) * segmentCount;
   }
 
   /** Strings at `path` that log blocks have where these hardly repeat. */
@@ -226,6 +249,29 @@ export class BlockScan {
     });
   }
 
+  /** Other threads that may join, when there is enough to do for them. */
+  get others(): number {
+    const { rowsMin = 0, others = 0 } = this.#sharing ?? {};
+    return this.rowCount < rowsMin ? 0 : others;
+  }
+
+  /** Offers others to scan all blocks for shares that they can claim. */
+  offerShares(spec: SharesSpec, { cells }: Claims): OfferedShares | undefined {
+    const refs = this.#refs.filter((ref) => !this.#damaged.has(ref));
+    const offer = this.#sharing?.offer({ ...this.#about(refs), cells, spec });
+    const agrees = (part: JoinedPart): boolean => this.#agrees(part, refs);
+    return offer && { offer, agrees };
+  }
+
+  /** Counts what one has read who joined; whether it left out the same of `refs`. */
+  #agrees(part: JoinedPart, refs: readonly BlockRef[]): boolean {
+    const left = refs.filter((ref) => this.#damaged.has(ref)).length;
+    const known = this.#damaged.size;
+    for (const place of part.damaged) this.#damaged.add(refs[place]);
+    this.stats.blocksDamaged += this.#damaged.size - known;
+    return this.#damaged.size === known && part.damaged.length === left;
+  }
+
   /**
    * Shows `visitor` blocks of a scan that another thread has begun, and which it can claim; which were opened, ruled
    * out by words or damaged.
@@ -236,6 +282,11 @@ export class BlockScan {
   ): Generator<Progress, Pick<JoinedPart, 'opened' | 'refuted' | 'damaged'>> {
     this.#rowsBytesLeft = 0;
     yield* this.#visit(visitor, claims, true, claims.jump());
+    return this.joined;
+  }
+
+  /** Places of the blocks that one opened who joined, ruled out by words, and found unreadable. */
+  get joined(): Pick<JoinedPart, 'opened' | 'refuted' | 'damaged'> {
     const placesOf = (blocks: ReadonlySet<BlockRef>): number[] =>
       this.#refs.flatMap((ref, place) => (blocks.has(ref) ? [place] : []));
     return {
@@ -267,9 +318,14 @@ export class BlockScan {
     if (spec === undefined) return undefined;
     for (const [place, ref] of this.#refs.entries())
       if (this.#damaged.has(ref) || visitor.skips?.(ref) === true) claims.claim(place);
+    return { ...this.#about(this.#refs), cells: claims.cells, spec };
+  }
+
+  /** Of `refs` what is selected, as others are told. */
+  #about(refs: readonly BlockRef[]): Pick<SharedScan, 'refs' | 'reach' | 'predicate'> {
     const { predicate, fromMs, toMs, floor } = this.#selection;
     const reach = { fromMs, toMs, ...(floor === undefined ? {} : { floor }) };
-    return { refs: packRefs(this.#refs), cells: claims.cells, reach, predicate, spec };
+    return { refs: packRefs(refs), reach, predicate };
   }
 
   /** Takes what one has found who joined; whether that met no damage, or this is the first scan. */

@@ -1,16 +1,7 @@
 import { compareValues } from '../metric/long-bounds.ts';
 import type { BucketKey, BucketOrder, GroupBy, MetricValue } from '../model/query.ts';
 import type { Level } from './level.ts';
-
-/** A bucket that may be among the first of its parent. */
-export interface Candidate {
-  /** Its value in its level. */
-  value: number;
-  /** Value that it is ordered by; `undefined` in natural order, `null` where there is nothing to compute it from. */
-  rank: MetricValue | undefined;
-  /** The metrics that were computed, in the order in which they were asked for. */
-  values: MetricValue[];
-}
+import type { Candidate } from './shared-scan.ts';
 
 /** Candidates beyond the limit that are kept before they are sorted out. */
 const SLACK = 64;

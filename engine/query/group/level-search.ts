@@ -1,38 +1,27 @@
 import { assert } from '../../base/assert.ts';
-import { Pace, type Units } from '../../base/pause.ts';
-import { MetricTable } from '../metric/metric-table.ts';
+import type { Units } from '../../base/pause.ts';
 import type { Metric, MetricValue } from '../model/query.ts';
 import type { Progress } from '../model/source.ts';
-import { TupleTable } from '../value/tuple-table.ts';
 import { type LevelWay, planLevel } from './aggregate-plan.ts';
-import type { Aggregation } from './aggregation.ts';
+import { type Aggregation, SHARES_MAX } from './aggregation.ts';
 import type { ScanOutcome } from './block-scan.ts';
-import { afterTest, comparer, FirstBuckets, lastCounts, limitOf } from './bucket-order.ts';
-import {
-  type FieldGroupBy,
-  metricsAtOnce,
-  type SelectingGroupBy,
-  VALUE_STEPS,
-} from './computes.ts';
+import { comparer, FirstBuckets, lastCounts, limitOf } from './bucket-order.ts';
+import { type FieldGroupBy, metricsAtOnce, type SelectingGroupBy } from './computes.ts';
 import { EntryCounts } from './entry-counts.ts';
-import { type Level, takeValue } from './level.ts';
-import { TOTAL } from './nesting.ts';
-import { type GroupShare, Pass } from './pass.ts';
+import { takeValue } from './level.ts';
+import type { GroupShare } from './pass.ts';
+import {
+  type FoundBuckets,
+  type LevelTask,
+  noBuckets,
+  searchShare,
+  searchTogether,
+} from './share-search.ts';
 import { parentCountOf } from './stages.ts';
 import { offerFirst } from './top-entries.ts';
 import { Candidates, partOf, ValueSketch } from './value-sketch.ts';
 
 const ALL: GroupShare = { index: 0, count: 1 };
-
-/** The buckets of a level that are in the answer. */
-export interface FoundBuckets {
-  level: Level;
-  first: FirstBuckets;
-  /** The values of the totals, by their parents. */
-  totals: Map<number, MetricValue[]>;
-  /** True when the values of all computes are with them. */
-  isComputed: boolean;
-}
 
 /** Looks for the buckets of a level that are in the answer, those of the levels before are found. */
 export class LevelSearch {
@@ -103,27 +92,75 @@ export class LevelSearch {
 
   #nothing(): FoundBuckets {
     const level = this.#work.levelOf(this.#groupBy);
-    const limit = limitOf(this.#groupBy, this.#place);
-    const first = new FirstBuckets(limit, comparer(this.#groupBy.order, level));
-    return { level, first, totals: new Map(), isComputed: this.#metrics.length > 0 };
+    return noBuckets(this.#groupBy, this.#place, level, this.#metrics.length > 0);
   }
 
   /**
    * Finds the buckets in as many passes over shares of the values as memory asks for, those of `candidates` when there
-   * are some.
+   * are some; together with other threads where these can take shares.
    */
   *#byPasses(candidates?: Candidates): Generator<Progress, FoundBuckets | 'damaged'> {
     const limit = limitOf(this.#groupBy, this.#place);
-    for (let shares = 1; ; ) {
+    const others = candidates === undefined ? this.#others : 0;
+    const bytesMax = this.#bytesOf(others);
+    for (let shares = this.#firstShares(candidates, others, bytesMax); ; ) {
       const found = this.#nothing();
-      let outcome: ScanOutcome = 'done';
-      for (let index = 0; index < shares && outcome === 'done'; index++) {
-        outcome = yield* this.#byShare({ index, count: shares }, candidates, found);
-      }
+      // The most shares are for who has all the memory.
+      const isShared = others > 0 && shares > 1 && shares < SHARES_MAX;
+      const outcome = isShared
+        ? yield* this.#together(shares, bytesMax, found)
+        : yield* this.#byShares(shares, candidates, found);
       if (outcome === 'damaged') return 'damaged';
       if (outcome === 'full') shares = this.#work.moreShares(shares);
       else if (yield* this.#work.tell(isEnough(candidates, found.first, limit))) return found;
     }
+  }
+
+  /** Threads that may take shares of the values. */
+  get #others(): number {
+    const { scan, stages } = this.#work;
+    const grows = stages.slice(0, this.#place).some((stage) => stage.grows);
+    return !grows && this.#groupBy.type === 'field' ? scan.others : 0;
+  }
+
+  /** Memory of a share with so many others: what they may take who join in other scans is for all alike. */
+  #bytesOf(others: number): number {
+    const { memoryBytesMax } = this.#work.limits;
+    return others === 0 ? memoryBytesMax : Math.floor((memoryBytesMax * 3) / (2 * (others + 1)));
+  }
+
+  /** Shares to begin with: several where a dictionary tells that one does not fit. */
+  #firstShares(candidates: Candidates | undefined, others: number, bytesMax: number): number {
+    const { scan } = this.#work;
+    const groupBy = this.#groupBy;
+    if (candidates !== undefined || groupBy.type !== 'field' || this.#place > 0) return 1;
+    if (!scan.hasLarge(groupBy.path)) return 1;
+    const { by } = groupBy.order;
+    const metrics = by.type === 'natural' ? this.#metrics : [...this.#metrics, by];
+    const shares = this.#work.firstShares(groupBy.path, metrics, bytesMax);
+    // As many for each of the threads.
+    return Math.ceil(shares / (others + 1)) * (others + 1);
+  }
+
+  *#together(
+    count: number,
+    memoryBytesMax: number,
+    found: FoundBuckets,
+  ): Generator<Progress, ScanOutcome> {
+    const { scan, seed } = this.#work;
+    return yield* searchTogether(scan, this.#task, { count, seed, memoryBytesMax }, found);
+  }
+
+  *#byShares(
+    count: number,
+    candidates: Candidates | undefined,
+    found: FoundBuckets,
+  ): Generator<Progress, ScanOutcome> {
+    let outcome: ScanOutcome = 'done';
+    for (let index = 0; index < count && outcome === 'done'; index++) {
+      outcome = yield* this.#byShare({ index, count }, candidates, found);
+    }
+    return outcome;
   }
 
   /**
@@ -164,65 +201,34 @@ export class LevelSearch {
     return 'done';
   }
 
-  /** Scans for the part of a level's buckets whose values, or numbers, are of a share. */
+  /** As `searchShare`; a trial takes little memory. */
   *#byShare(
     share: GroupShare,
     candidates: Candidates | undefined,
     found: FoundBuckets,
     isTrial = false,
   ): Generator<Progress, ScanOutcome> {
-    const place = this.#place;
+    const { scan, limits, stages } = this.#work;
     const groupBy = this.#groupBy;
-    const metrics = this.#metrics;
-    const { order } = groupBy;
     const level =
       groupBy.type === 'field'
         ? this.#work.fieldLevel(groupBy.path, partOf(share, candidates), isTrial)
-        : this.#work.stages[place].level;
-    const byValue = groupBy.type === 'field';
-    const tuples = new TupleTable();
-    const asked = order.by.type === 'natural' ? metrics : [...metrics, order.by];
-    const table = new MetricTable(asked, this.#work.source.secret);
-    const total = groupBy.total && (!byValue || share.index === 0);
-    const pass = new Pass(
-      [...this.#work.stages.slice(0, place), { level, tuples, grows: true, total }],
-      [{ metrics: table, steps: undefined }],
-      byValue ? ALL : share,
-      false,
-      this.#work.limits[isTrial ? 'trialBytesMax' : 'memoryBytesMax'],
-    );
-    const outcome = yield* this.#work.scan.run(pass);
-    if (outcome !== 'done') return outcome;
-    if (level.isLarge === true) return 'full';
+        : stages[this.#place].level;
+    const bytesMax = limits[isTrial ? 'trialBytesMax' : 'memoryBytesMax'];
+    return yield* searchShare(scan, this.#task, share, level, found, bytesMax);
+  }
 
-    yield* this.#work.tell(table.settle());
-    const after = place === 0 ? this.#work.query.afterBucket : undefined;
-    const isAfter = afterTest(level, after, order.direction);
-    const best = new FirstBuckets(
-      groupBy.limit === undefined ? undefined : groupBy.limit + 1,
-      comparer(order, level),
-    );
-    const pace = new Pace();
-    for (let tuple = 0; tuple < tuples.count; tuple++) {
-      if (pace.isFull(VALUE_STEPS)) yield this.#work.scan.progress;
-      if (!byValue && tuple % share.count !== share.index) continue;
-      const values = () => metrics.map((metric) => table.value(metric, tuple));
-      if (tuples.value(tuple) === TOTAL) {
-        found.totals.set(tuples.parent(tuple), values());
-        continue;
-      }
-      const value = tuples.value(tuple) - 1;
-      if (!isAfter(value)) continue;
-      const rank = order.by.type === 'natural' ? undefined : table.value(order.by, tuple);
-      best.offer(tuples.parent(tuple), value, rank, values);
-    }
-    for (const [parent, candidates] of best.entries()) {
-      for (const { value, rank, values } of candidates) {
-        if (pace.isFull(1)) yield this.#work.scan.progress;
-        found.first.offer(parent, takeValue(found.level, level, value), rank, () => values);
-      }
-    }
-    return 'done';
+  get #task(): LevelTask {
+    const { stages, query, source } = this.#work;
+    const place = this.#place;
+    return {
+      stages: stages.slice(0, place),
+      groupBy: this.#groupBy,
+      place,
+      metrics: this.#metrics,
+      after: place === 0 ? query.afterBucket : undefined,
+      secret: source.secret,
+    };
   }
 }
 

@@ -25,7 +25,7 @@ import type { LevelSpec } from './shared-scan.ts';
 /** Source of the buckets of a level. */
 export interface Level {
   /**
-   * The rows among `rows` that may have a value, as far as that is seen without their values, in units; it may be `rows`
+   * The rows among `rows` that may have a value, as far as that is seen without their values, in units; perhaps `rows`
    * itself. Throws CORRUPTION.
    */
   among?(block: Block, rows: Bitmap): Units<Bitmap>;

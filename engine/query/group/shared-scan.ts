@@ -2,14 +2,24 @@ import type { BlockRef } from '../../segment/frame.ts';
 import type { MetricTableData } from '../metric/metric-table.ts';
 import type { EventKey } from '../model/event-id.ts';
 import type { Predicate } from '../model/predicate.ts';
-import type { Boundaries, Metric, TagRule } from '../model/query.ts';
+import type {
+  Boundaries,
+  BucketKey,
+  GroupBy,
+  Metric,
+  MetricValue,
+  TagRule,
+} from '../model/query.ts';
 import type { Reach } from '../model/source.ts';
 import type { HashCountsData } from '../value/hash-counts.ts';
 import type { TupleTableData } from '../value/tuple-table.ts';
 import type { HeadsSpec } from '../value/value-part.ts';
 import type { ValueTableData } from '../value/value-table.ts';
 
-/** Of what a level is made. `values`: those that it may have, when there will be no others; `part`: of which some may be. */
+/**
+ * Of what a level is made. `values`: those that it may have, when there will be no others; `part`: of which it may have
+ * some.
+ */
 export type LevelSpec =
   | { type: 'time'; boundaries: Boundaries; afterMs: number }
   | { type: 'tagset'; tags: readonly TagRule[] }
@@ -92,6 +102,37 @@ export type VisitorSpec =
   | OrderedSpec
   | { type: 'total' };
 
+/**
+ * A level whose values are looked for in `count` shares, as the cells have it in place of blocks: of each a scan of all
+ * blocks. `memoryBytesMax`: memory of a share.
+ */
+export interface SharesSpec {
+  type: 'shares';
+  stages: StageSpec[];
+  groupBy: Extract<GroupBy, { type: 'field' }>;
+  place: number;
+  metrics: readonly Metric[];
+  after: BucketKey | undefined;
+  seed: number;
+  count: number;
+  memoryBytesMax: number;
+}
+
+/** A bucket that may be among the first of its parent. */
+export interface Candidate {
+  /** Its value in its level. */
+  value: number;
+  /** Value that it is ordered by; `undefined` in natural order, `null` where there is nothing to compute it from. */
+  rank: MetricValue | undefined;
+  /** The metrics that were computed, in the order in which they were asked for. */
+  values: MetricValue[];
+}
+
+/** A bucket of a level: its value is one of those that are found with it. */
+export interface SharedBucket extends Candidate {
+  parent: number;
+}
+
 /** Parts of a level of buckets that grow. */
 export interface StageData {
   values: ValueTableData | undefined;
@@ -132,6 +173,12 @@ export type VisitorData =
     }
   | { type: 'pass'; stages: (StageData | undefined)[]; tables: MetricTableData[] }
   | { type: 'sketch'; counts: Uint32Array }
+  | {
+      type: 'shares';
+      values: ValueTableData | undefined;
+      buckets: SharedBucket[];
+      totals: [parent: number, MetricValue[]][];
+    }
   | { type: 'page'; rows: RowsData }
   | { type: 'ordered'; refs: BlockRef[]; events: readonly OrderedEvent[]; total: number }
   | { type: 'total'; total: number };
@@ -142,7 +189,7 @@ export interface SharedScan {
   cells: Int32Array<SharedArrayBuffer>;
   reach: Reach;
   predicate: Predicate;
-  spec: VisitorSpec | PageSpec;
+  spec: VisitorSpec | PageSpec | SharesSpec;
 }
 
 /** Who joins in a scan: a number above that of the owner, and how many others do. */
@@ -175,6 +222,8 @@ export interface Offer {
 export interface Sharing {
   /** Rows of a scan from which on it is worth it. */
   rowsMin: number;
+  /** How many may join at most. */
+  others: number;
   offer(scan: SharedScan): Offer;
 }
 

@@ -20,6 +20,10 @@ const CANDIDATES_MIN = 64;
 const GROUP_BITS = 3;
 const GROUPS = 32 << GROUP_BITS;
 
+/** First bits of hashes by which values are in shares. */
+const SHARE_BITS = 16;
+const SHARE_SHIFT = HASH_BITS - SHARE_BITS;
+
 /** Counts that are gone through in a unit, one after the other. */
 const UNIT_COUNTS = 1 << 16;
 
@@ -188,8 +192,9 @@ export function partOf(
   candidates?: Candidates,
 ): ValuePart | undefined {
   if (count === 1) return candidates;
-  const has = (hash: number) => (hash >>> 24) % count === index && (candidates?.has(hash) ?? true);
-  return { has };
+  // By the first bits of hashes: tables look values up by the others.
+  const isOfShare = (hash: number) => ((hash >>> SHARE_SHIFT) * count) >>> SHARE_BITS === index;
+  return { has: (hash) => isOfShare(hash) && (candidates?.has(hash) ?? true) };
 }
 
 /** The greatest bound of a group of counts that at least `wanted` of them reach; 1 when not so many are above 0. */

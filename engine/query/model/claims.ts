@@ -13,11 +13,11 @@ export class Claims {
   /** By place, who claimed the block. */
   readonly cells: Int32Array<SharedArrayBuffer>;
   readonly #self: number;
-  readonly #refs: readonly BlockRef[];
+  readonly #refs: readonly Pick<BlockRef, 'segment'>[];
 
   /** `cells` are those of the owner of the scan, who begins with new ones. */
   constructor(
-    refs: readonly BlockRef[],
+    refs: readonly Pick<BlockRef, 'segment'>[],
     self = OWNER,
     cells = new Int32Array(new SharedArrayBuffer(refs.length * 4)),
   ) {
@@ -77,10 +77,15 @@ export class Claims {
     return this.cells.some((cell) => cell > OWNER && !members.has(cell));
   }
 
-  /** Leaves nothing to claim. */
+  /** True while it has the claim of the block at `place`. */
+  has(place: number): boolean {
+    return Atomics.load(this.cells, place) === this.#self;
+  }
+
+  /** Leaves nothing to claim, and takes the claims of others from them. */
   close(): void {
     for (let place = 0; place < this.cells.length; place++) {
-      Atomics.compareExchange(this.cells, place, FREE, CLOSED);
+      if (!this.has(place)) Atomics.store(this.cells, place, CLOSED);
     }
   }
 
