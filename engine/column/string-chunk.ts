@@ -132,6 +132,11 @@ export class StringChunk {
     return { bytes, start: offsets[id - 1], end: offsets[id] };
   }
 
+  /** The dictionary of the segment in which a shared chunk has its entries; `undefined` of others. */
+  get shared(): EntrySource | undefined {
+    return this.#encoding === StringEncoding.SHARED ? this.#dictionary() : undefined;
+  }
+
   /** True when row `rank` has a value, with an id a row. */
   hasId(rank: number): boolean {
     return this.#idStream().at(rank) !== 0;

@@ -1,10 +1,15 @@
 import { EngineError } from '../base/errors.ts';
-import type { Entries } from '../column/entries.ts';
+import type { Entries, StringPlace } from '../column/entries.ts';
 import type { NumberChunk } from '../column/number-chunk.ts';
 import { Arena } from '../kernel/arena.ts';
 import { makeKernels } from '../kernel/kernel.ts';
 import { free } from '../packed/growth.ts';
 import { DECIMALS_MAX, TEXT_BYTES_MAX } from './number-texts.ts';
+import {
+  type PlaceableEntries,
+  PlacedDictionaries,
+  type PlacedTexts,
+} from './placed-dictionaries.ts';
 import type { ColumnTexts } from './row-texts.ts';
 import { PartKind, type TextTemplate } from './template.ts';
 
@@ -40,13 +45,6 @@ const PART_WORDS = 6;
 /** Bytes of the longest length before a part of its own. */
 const LENGTH_BYTES_MAX = 5;
 
-/** The place of the texts of a column in the memory. */
-interface PlacedTexts {
-  offsets: number;
-  text: number;
-  entryCount: number;
-}
-
 /** The place of a column in the memory. */
 interface PlacedColumn extends PlacedTexts {
   ids: number;
@@ -63,11 +61,8 @@ export class DeriveKernel {
   readonly #arena: Arena;
   /** The owner of the templates that are in the memory; `undefined` when there are none. */
   #owner: object | undefined;
-  /** Entries of dictionaries by their bytes: they lie before all else and stay for the next owner that has the same. */
-  #kept = new WeakMap<Uint8Array, PlacedTexts>();
-  #keptCount = 0;
-  /** Where what is behind these begins. */
-  #keptEnd: number;
+  /** They lie before all else. */
+  readonly #dictionaries: PlacedDictionaries;
   /** Where what is behind the templates and their columns begins. */
   #free = 0;
   #partsMax = 0;
@@ -77,7 +72,7 @@ export class DeriveKernel {
   private constructor(exports: Exports) {
     this.#exports = exports;
     this.#arena = new Arena(exports.memory, MEMORY_BYTES_MAX);
-    this.#keptEnd = this.#arena.end;
+    this.#dictionaries = new PlacedDictionaries(this.#arena);
   }
 
   /** Makes a kernel; `undefined` where there are none. */
@@ -103,6 +98,22 @@ export class DeriveKernel {
     this.#owner = owner;
     this.#free = this.#arena.end;
     return true;
+  }
+
+  /** Reports that a dictionary is in the memory. */
+  holds(dictionary: PlaceableEntries): boolean {
+    return !this.#isOver && this.#dictionaries.texts(dictionary) !== undefined;
+  }
+
+  /** An entry of a dictionary that is in the memory; `undefined` when it has none. Good until the next load. */
+  place(dictionary: PlaceableEntries, entry: number): StringPlace | undefined {
+    return this.#dictionaries.place(dictionary, entry);
+  }
+
+  /** Lets go of templates and dictionaries. */
+  forget(): void {
+    this.#owner = undefined;
+    this.#dictionaries.free();
   }
 
   /**
@@ -175,20 +186,11 @@ export class DeriveKernel {
     }
   }
 
-  /** Puts the dictionaries that templates need before all else, unless all of them are there. */
+  /** Puts the dictionaries that templates need before all else. */
   #keep(templates: readonly TextTemplate[], columns: ColumnTexts): void {
-    const arena = this.#arena;
     const values = templates.flat().filter(({ kind }) => kind === PartKind.VALUE);
-    const named = new Set(values.map(({ column }) => column));
-    const shared = [...named].flatMap((column) => columns.shared(column) ?? []);
-    arena.reset(this.#keptEnd);
-    const isSame = shared.every(({ bytes }) => this.#kept.has(bytes));
-    if (isSame && shared.length === this.#keptCount) return;
-    this.#keptCount = -1;
-    arena.reset();
-    this.#kept = new WeakMap(shared.map((texts) => [texts.bytes, this.#put(texts)]));
-    this.#keptCount = shared.length;
-    this.#keptEnd = arena.end;
+    const named = values.flatMap(({ column }) => columns.dictionary(column) ?? []);
+    this.#dictionaries.keep(new Set(named));
   }
 
   #put({ offsets, bytes }: Entries): PlacedTexts {
@@ -242,9 +244,11 @@ export class DeriveKernel {
       free(numbers.ids);
       return { ids, ...printed };
     }
+    const dictionary = columns.dictionary(column);
+    const placed = dictionary && this.#dictionaries.texts(dictionary);
+    if (placed !== undefined) return { ids: arena.putWords(columns.ids(column)), ...placed };
     const texts = columns.texts(column);
-    const placed = this.#kept.get(texts.bytes) ?? this.#put(texts);
-    return { ids: arena.putWords(texts.ids), ...placed };
+    return { ids: arena.putWords(texts.ids), ...this.#put(texts) };
   }
 
   /** Prints the numbers of a chunk; `undefined` when some are texts. Throws CORRUPTION. */

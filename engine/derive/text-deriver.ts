@@ -1,4 +1,5 @@
 import { COMPRESSION_GAIN_MIN, TEXT_PIECE_ROWS } from '../base/limits.ts';
+import type { StringPlace } from '../column/entries.ts';
 import { coldCompressor } from '../packed/compress.ts';
 import type { DeriveKernel } from './derive-kernel.ts';
 import { PlainMatcher } from './plain-matcher.ts';
@@ -29,7 +30,7 @@ export function deriveText(
   columnNumbers: readonly number[],
   kernel?: DeriveKernel,
 ): DerivedParts | undefined {
-  const templates = findTemplates(samplesOf(text, columns, columnNumbers));
+  const templates = findTemplates(samplesOf(text, columns, columnNumbers, kernel));
   if (templates.length === 0) return undefined;
   let plain: PlainMatcher | undefined;
   const isLoaded = kernel?.load(text, templates, columns) === true;
@@ -59,15 +60,29 @@ function samplesOf(
   { rows, offsets, bytes }: RowsText,
   columns: ColumnTexts,
   columnNumbers: readonly number[],
+  kernel: DeriveKernel | undefined,
 ): Sample[] {
   const count = Math.min(SAMPLES, rows.length);
   return Array.from({ length: count }, (_, number) => {
     const value = Math.floor((number * rows.length) / count);
     const values = columnNumbers.flatMap((column): SampleValue[] => {
-      const place = columns.place(column, rows[value]);
+      const place = placeOf(columns, column, rows[value], kernel);
       if (place === undefined) return [];
       return [{ column, bytes: place.bytes.subarray(place.start, place.end) }];
     });
     return { text: bytes.subarray(offsets[value], offsets[value + 1]), values };
   });
+}
+
+/** The text of a column in a row, in the kernel's memory when its dictionary is there: reading a piece takes longer. */
+function placeOf(
+  columns: ColumnTexts,
+  column: number,
+  row: number,
+  kernel: DeriveKernel | undefined,
+): StringPlace | undefined {
+  const dictionary = columns.dictionary(column);
+  if (dictionary === undefined || kernel?.holds(dictionary) !== true)
+    return columns.place(column, row);
+  return kernel.place(dictionary, columns.ids(column)[row] - 1);
 }

@@ -19,6 +19,9 @@ import { compress, writePacked } from '../../engine/packed/compress.ts';
 import { IntegerStream } from '../../engine/packed/integer-stream.ts';
 import { idsToWrite, writeIds } from '../../engine/packed/integers.ts';
 
+/** Entries of a dictionary that are read together here. */
+const PIECE_TEXTS = 3;
+
 useKernels('checked');
 const kernel = DeriveKernel.make();
 
@@ -44,12 +47,20 @@ function columnsOf(rows: readonly (string | undefined)[][], count: number): Colu
     const ids = Uint32Array.from(rows, (row, at) => (row[column] === undefined ? 0 : at + 1));
     return { ids, ...entriesOf(rows.map((row) => row[column] ?? '')) };
   });
+  const dictionaries = columns.map(({ offsets, bytes }) => ({
+    entryCount: offsets.length - 1,
+    piece: (first: number) => ({
+      offsets: offsets.subarray(first, first + PIECE_TEXTS + 1),
+      bytes,
+    }),
+  }));
   return {
     texts: (column) => {
       readAnother();
       return columns[column];
     },
-    shared: (column) => (column % 2 === 0 ? columns[column] : undefined),
+    ids: (column) => columns[column].ids,
+    dictionary: (column) => (column % 2 === 0 ? dictionaries[column] : undefined),
     numbers: () => undefined,
     place: (column, row) => {
       const { ids, offsets, bytes } = columns[column];
@@ -92,7 +103,8 @@ function compareMade(wanted: readonly string[], chunk: NumberChunk): void {
   const ids = Uint32Array.from(wanted, (_, row) => row + 1);
   const columns: ColumnTexts = {
     texts: () => ({ ids, ...numberTexts(chunk) }),
-    shared: () => undefined,
+    ids: () => ids,
+    dictionary: () => undefined,
     numbers: () => ({ ids, chunk }),
     place: () => undefined,
   };
@@ -134,6 +146,8 @@ function derivedBy(
   const columnNumbers = Array.from({ length: columnCount }, (_, column) => column);
   const derived = deriveText(text, columns, columnNumbers, by);
   if (derived === undefined) return undefined;
+  const again = deriveText(text, columns, columnNumbers, by);
+  if (!isDeepStrictEqual(again, derived)) throw new Error('of kept dictionaries it finds others');
   const reader = read(derived, text.rows, columns, by);
   const pieces: string[] = [];
   for (let first = 0; first < own.length; first += 1_024) {

@@ -1,5 +1,5 @@
 import { damaged } from '../../base/errors.ts';
-import type { StringPlace } from '../../column/entries.ts';
+import type { EntrySource, StringPlace } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import type { NumberChunk } from '../../column/number-chunk.ts';
 import type { PresentRows } from '../../column/presence.ts';
@@ -23,6 +23,7 @@ export interface TextColumns {
 export class BlockTexts implements ColumnTexts {
   readonly #block: TextColumns;
   #texts: (RowTexts | undefined)[] = [];
+  #ids: (Uint32Array | undefined)[] = [];
 
   constructor(block: TextColumns) {
     this.#block = block;
@@ -36,20 +37,30 @@ export class BlockTexts implements ColumnTexts {
     return texts;
   }
 
-  shared(column: number): RowTexts | undefined {
-    const { kind, encoding } = this.#entry(column);
-    const isShared = kind === Kind.STRING && encoding === StringEncoding.SHARED;
-    return isShared ? this.texts(column) : undefined;
+  ids(column: number): Uint32Array {
+    const known = this.#ids[column];
+    if (known !== undefined) return known;
+    const entry = this.#entry(column);
+    const ids = this.#byRow(entry, this.#block.strings(column, entry).denseIds());
+    this.#ids[column] = ids;
+    return ids;
+  }
+
+  dictionary(column: number): EntrySource | undefined {
+    const entry = this.#entry(column);
+    return entry.kind === Kind.STRING ? this.#block.strings(column, entry).shared : undefined;
   }
 
   /** Ends it, and frees the ids that `texts` gave. */
   free(): void {
+    free(...this.#ids);
     for (const texts of this.#texts) free(texts?.ids);
   }
 
   /** Lets go of the texts, which others still have. */
   rest(): void {
     this.#texts = [];
+    this.#ids = [];
   }
 
   place(column: number, row: number): StringPlace | undefined {
@@ -79,9 +90,7 @@ export class BlockTexts implements ColumnTexts {
   #read(column: number): RowTexts {
     const entry = this.#entry(column);
     if (entry.kind === Kind.STRING) {
-      const chunk = this.#block.strings(column, entry);
-      const { offsets, bytes } = chunk.entries();
-      return { ids: this.#byRow(entry, chunk.denseIds()), offsets, bytes };
+      return { ids: this.ids(column), ...this.#block.strings(column, entry).entries() };
     }
     const { ids, chunk } = this.#numbers(column, entry);
     return { ids, ...numberTexts(chunk) };

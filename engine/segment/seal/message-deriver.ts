@@ -124,6 +124,7 @@ export class MessageDeriver {
 
   /** Ends it. */
   free(): void {
+    deriveKernel()?.forget();
     this.#dictionaries.free();
   }
 

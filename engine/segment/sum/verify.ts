@@ -45,6 +45,7 @@ export class Verification {
         cause,
       });
     } finally {
+      deriveKernel()?.forget();
       file.close();
     }
   }
