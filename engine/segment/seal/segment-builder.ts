@@ -294,6 +294,7 @@ export class SegmentBuilder {
     free(rowsOf);
     const place = await this.#writer.dictionary(out.meta.bytes(), out.regions.parts());
     out.reset();
+    await this.#words.end(column);
     return this.#dictionaries.push(place) - 1;
   }
 

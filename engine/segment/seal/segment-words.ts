@@ -18,7 +18,7 @@ const PART_BYTES = 128 * 1024;
 /** Pieces of a part at most: a power of two. */
 export const PART_PIECES_MAX = 8;
 /** Pairs of words and parts that are in memory about at most, 6 bytes each and as many while they are sorted. */
-const PAIRS_MAX = 2 ** 20;
+const PAIRS_MAX = 2 ** 19;
 /** Values that are looked at to find the words that are counted, and bytes of them about, at most. */
 const SAMPLE_VALUES = 8_192;
 const SAMPLE_BYTES = 1024 * 1024;
@@ -109,6 +109,14 @@ export class SegmentWords {
       await this.#bound();
       await this.#pause();
     }
+  }
+
+  /** Writes what is pending of a column that has no more values. */
+  async end({ path, kind }: Column): Promise<void> {
+    const key = leafKey(path, kind);
+    const pending = this.#pending.get(key);
+    if (pending !== undefined) await this.#write(pending);
+    this.#pending.delete(key);
   }
 
   /** Writes what is pending; resolves with the places of all frames whose columns are among `columns`. */
