@@ -22,7 +22,7 @@ const of = (aggregation: 'max' | 'pc95'): Metric => ({
 });
 /** All fits, and hardly anything. */
 const PLAIN: Partial<AggregateLimits> = { cellsMax: 0, trialBytesMax: Number.POSITIVE_INFINITY };
-const SMALL: Partial<AggregateLimits> = { ...PLAIN, memoryBytesMax: 150_000 };
+const SMALL: Partial<AggregateLimits> = { ...PLAIN, memoryBytesMax: 100_000 };
 
 function numbers(seed: number): (below: number) => number {
   let state = seed;
@@ -97,6 +97,7 @@ for (const { members, fails } of [
   { members: 1, fails: false },
   { members: 3, fails: false },
   { members: 3, fails: true },
+  { members: 5, fails: false },
 ]) {
   const who = `${members} ${members === 1 ? 'other' : 'others'}${fails ? ', of which some fail' : ''}`;
   t.test(`shares give the same answer with ${who}`, async (t) => {

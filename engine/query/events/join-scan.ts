@@ -20,7 +20,7 @@ import {
 import { ValueSketch } from '../group/value-sketch.ts';
 import { MetricTable } from '../metric/metric-table.ts';
 import { memoryOf } from '../model/budget.ts';
-import { Claims } from '../model/claims.ts';
+import { Claims, OWNER } from '../model/claims.ts';
 import type { BlockSource, Progress } from '../model/source.ts';
 import { TupleTable } from '../value/tuple-table.ts';
 import { ValueTable } from '../value/value-table.ts';
@@ -63,6 +63,8 @@ function* joinShares(
   const { secret } = source;
   const { groupBy, place, metrics, after, count, seed } = spec;
   const scan = new BlockScan(source, { blocks: unpackRefs(refs) }, { ...reach, predicate });
+  // Their memory is for so many.
+  if (member > OWNER + spec.others) return { member, ...scan.joined };
   const task = { stages: stagesOf(spec.stages, source), groupBy, place, metrics, after, secret };
   const claims = shareClaims(count, member, cells);
   const level = new FieldLevel(groupBy.path, new ValueTable(seed));

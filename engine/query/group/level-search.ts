@@ -22,6 +22,8 @@ import { offerFirst } from './top-entries.ts';
 import { Candidates, partOf, ValueSketch } from './value-sketch.ts';
 
 const ALL: GroupShare = { index: 0, count: 1 };
+/** Others that take shares of one search: for more of them there would be many more shares, who may all be busy. */
+const OTHERS_MAX = 3;
 
 /** Looks for the buckets of a level that are in the answer, those of the levels before are found. */
 export class LevelSearch {
@@ -108,10 +110,10 @@ export class LevelSearch {
       // The most shares are for who has all the memory.
       const isShared = others > 0 && shares > 1 && shares < SHARES_MAX;
       const outcome = isShared
-        ? yield* this.#together(shares, bytesMax, found)
+        ? yield* this.#together({ count: shares, others, bytesMax }, found)
         : yield* this.#byShares(shares, candidates, found);
       if (outcome === 'damaged') return 'damaged';
-      if (outcome === 'full') shares = this.#work.moreShares(shares);
+      if (outcome === 'full') shares = evenly(this.#work.moreShares(shares), others);
       else if (yield* this.#work.tell(isEnough(candidates, found.first, limit))) return found;
     }
   }
@@ -120,7 +122,7 @@ export class LevelSearch {
   get #others(): number {
     const { scan, stages } = this.#work;
     const grows = stages.slice(0, this.#place).some((stage) => stage.grows);
-    return !grows && this.#groupBy.type === 'field' ? scan.others : 0;
+    return !grows && this.#groupBy.type === 'field' ? Math.min(scan.others, OTHERS_MAX) : 0;
   }
 
   /** Memory of a share with so many others: what they may take who join in other scans is for all alike. */
@@ -137,18 +139,16 @@ export class LevelSearch {
     if (!scan.hasLarge(groupBy.path)) return 1;
     const { by } = groupBy.order;
     const metrics = by.type === 'natural' ? this.#metrics : [...this.#metrics, by];
-    const shares = this.#work.firstShares(groupBy.path, metrics, bytesMax);
-    // As many for each of the threads.
-    return Math.ceil(shares / (others + 1)) * (others + 1);
+    return evenly(this.#work.firstShares(groupBy.path, metrics, bytesMax), others);
   }
 
   *#together(
-    count: number,
-    memoryBytesMax: number,
+    { count, others, bytesMax }: { count: number; others: number; bytesMax: number },
     found: FoundBuckets,
   ): Generator<Progress, ScanOutcome> {
     const { scan, seed } = this.#work;
-    return yield* searchTogether(scan, this.#task, { count, seed, memoryBytesMax }, found);
+    const shares = { count, others, seed, memoryBytesMax: bytesMax };
+    return yield* searchTogether(scan, this.#task, shares, found);
   }
 
   *#byShares(
@@ -230,6 +230,12 @@ export class LevelSearch {
       secret: source.secret,
     };
   }
+}
+
+/** As many shares for each of the threads, if there are several. */
+function evenly(shares: number, others: number): number {
+  if (shares === 1) return 1;
+  return Math.min(Math.ceil(shares / (others + 1)) * (others + 1), SHARES_MAX);
 }
 
 /** True when no other values can be among the first than the candidates. */

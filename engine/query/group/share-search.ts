@@ -132,8 +132,8 @@ export function* takeBuckets(found: FoundBuckets, data: VisitorData | undefined)
   for (const [parent, values] of data.totals) found.totals.set(parent, values);
 }
 
-/** The memory of a share, and in how many the values are, by hashes that are seeded. */
-export type Shares = Pick<SharesSpec, 'count' | 'seed' | 'memoryBytesMax'>;
+/** The shares of the values of a level, by hashes that are seeded. */
+export type Shares = Pick<SharesSpec, 'count' | 'others' | 'seed' | 'memoryBytesMax'>;
 
 /** Searches the shares that it can claim, from the one at `first` on. */
 export function* searchClaimed(

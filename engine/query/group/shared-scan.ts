@@ -104,7 +104,7 @@ export type VisitorSpec =
 
 /**
  * A level whose values are looked for in `count` shares, as the cells have it in place of blocks: of each a scan of all
- * blocks. `memoryBytesMax`: memory of a share.
+ * blocks. So many `others` may take some. `memoryBytesMax`: memory of a share.
  */
 export interface SharesSpec {
   type: 'shares';
@@ -115,6 +115,7 @@ export interface SharesSpec {
   after: BucketKey | undefined;
   seed: number;
   count: number;
+  others: number;
   memoryBytesMax: number;
 }
 
