@@ -1,5 +1,6 @@
 import { removeFolder, startService, temporaryFolder } from '../../test/support/service.ts';
 import type { Workload } from '../harness.ts';
+import { HEAVY_QUERIES } from './heavy-queries.ts';
 import { ASKED } from './ingestion.ts';
 import { type Asked, fill, questionsOf, timed } from './query.ts';
 
@@ -8,6 +9,9 @@ const CORPUS = 'access-rough';
 const WORKERS = [1, 2];
 /** The quickest of so many counts: threads have compiled by then what they run often. */
 const REPEATS = 20;
+/** A question that took so long in all is not asked again, when it was asked so often. */
+const ASKED_MS = 10_000;
+const ASKED_LEAST = 3;
 /** Aggregates that go through all rows. */
 const HEAVY = [
   'average and p95 of response time per minute',
@@ -16,6 +20,8 @@ const HEAVY = [
   'distinct IPs (exact)',
   'three nested groups',
 ];
+/** Aggregates that need each of millions of values, as they are asked in HEAVY_QUERIES. */
+const HEAVIEST = ['top 100 URLs by p95', 'top 100 URLs, least first', 'addresses x URLs'];
 
 /** Milliseconds of each question to a service with so many query workers. */
 async function ask(
@@ -30,8 +36,12 @@ async function ask(
     const quickest: number[] = [];
     for (const [, request] of questions) {
       let leastMs = Infinity;
+      let totalMs = 0;
       for (let time = 0; time <= REPEATS; time++) {
-        leastMs = Math.min(leastMs, await timed(service, request));
+        if (time >= ASKED_LEAST && totalMs > ASKED_MS) break;
+        const ms = await timed(service, request);
+        totalMs += ms;
+        leastMs = Math.min(leastMs, ms);
       }
       quickest.push(leastMs);
     }
@@ -41,11 +51,22 @@ async function ask(
   }
 }
 
+/** The aggregates that are asked of so many events. */
+function heavyOf(events: number): Asked[] {
+  const questions = questionsOf(events);
+  const [, { body }] = questions[0];
+  const time = 'time' in body ? body.time : undefined;
+  const heaviest = HEAVY_QUERIES.flatMap(([name, path, asked]): Asked[] =>
+    HEAVIEST.includes(name) ? [[name, { path, body: { ...asked, time } }]] : [],
+  );
+  return [...questions.filter(([name]) => HEAVY.includes(name)), ...heaviest];
+}
+
 /** Heavy aggregates on one query worker and on two: a query is spread over all of them. */
 export const queryWorkersWorkload: Workload = {
   name: 'query-workers',
   what: `heavy aggregates over ${EVENTS / 1e6}M events of a rough access log on one query worker and on two`,
-  seconds: ({ scale }) => 20 + 100 * scale,
+  seconds: ({ scale }) => 20 + 180 * scale,
   run: async (bench) => {
     const folder = temporaryFolder();
     const events = Math.round(EVENTS * bench.scale);
@@ -53,7 +74,7 @@ export const queryWorkersWorkload: Workload = {
       const filling = await startService(folder, ASKED);
       await fill(bench, filling, events);
       await filling.stop();
-      const questions = questionsOf(events).filter(([name]) => HEAVY.includes(name));
+      const questions = heavyOf(events);
       const times: number[][] = [];
       for (const workers of WORKERS) {
         bench.progress(`query workers: ${workers}`, 0.8);
