@@ -13,9 +13,9 @@ import type { Stage } from './stages.ts';
 
 /** Parts into which the groups are cut when they do not fit, at most. */
 export const SHARES_MAX = 64;
-/** Bytes of a group at least, with its value, and those more for each metric that takes much. */
-const GROUP_BYTES = 100;
-const HEAVY_BYTES = 80;
+/** Bytes of a group with its value, a little more than most take, and those for each metric that takes much. */
+const GROUP_BYTES = 115;
+const HEAVY_BYTES = 90;
 /** Groups of a whole scan are that many times what those of its begun part let expect. */
 const GROWTH_EXPECTED = 1.25;
 
@@ -69,9 +69,15 @@ export class Aggregation {
   }
 
   /** How many shares of the values at `path` to begin with, so that each is likely to take `bytesMax`. */
-  firstShares(path: string, metrics: readonly Metric[], bytesMax: number): number {
+  *firstShares(
+    path: string,
+    metrics: readonly Metric[],
+    bytesMax: number,
+  ): Generator<Progress, number> {
+    const { numbers } = this.fieldLevel(path);
+    const values = yield* this.tell(this.scan.wholeEntries(path, numbers));
     const heavyCount = metrics.filter((metric) => !isLightMetric(metric)).length;
-    const bytes = this.scan.wholeEntries(path) * (GROUP_BYTES + heavyCount * HEAVY_BYTES);
+    const bytes = values * (GROUP_BYTES + heavyCount * HEAVY_BYTES);
     return Math.min(Math.max(Math.ceil(bytes / bytesMax), 1), SHARES_MAX);
   }
 

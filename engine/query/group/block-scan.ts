@@ -1,5 +1,6 @@
 import { must } from '../../base/assert.ts';
-import type { Units } from '../../base/pause.ts';
+import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import type { EntryHash } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { StringEncoding } from '../../column/text.ts';
 import type { Block } from '../../segment/block/block.ts';
@@ -41,6 +42,9 @@ const SEGMENTS_MAX = 8;
 /** Rows that a log block has at least which is asked the same, and of which as many have a value of their own. */
 const LOG_ROWS_MIN = 4_096;
 const ROWS_PER_ENTRY = 8;
+/** One of so many strings is in a sample, by hashes of 31 bits. */
+const SAMPLE_PART = 64;
+const SAMPLE_END = 2 ** 31 / SAMPLE_PART;
 
 /** Shares that others were offered; `agrees`: whether one who joined left out the same blocks. */
 export interface OfferedShares {
@@ -149,31 +153,43 @@ export class BlockScan {
   hasLarge(path: string): boolean {
     const known = this.#large.get(path);
     if (known !== undefined) return known;
-    const isLarge = this.#someSegments().some((ref) => this.#entriesOf(ref, path) > LARGE_ENTRIES);
+    const isLarge = this.#someSegments().some(
+      (ref) => (this.#dictionaryOf(ref, path)?.entryCount ?? 0) > LARGE_ENTRIES,
+    );
     const isFound = isLarge || this.#ownEntries(path) > LARGE_ENTRIES;
     this.#large.set(path, isFound);
     return isFound;
   }
 
-  /** Strings of the segment of a block in the largest dictionary at `path`. */
-  #entriesOf(ref: BlockRef, path: string): number {
-    const forms = footerOf(this.#source, ref)?.columns?.forms(path) ?? [];
-    return forms.reduce((most, { dictionary }) => {
-      const entries = dictionaryOf(this.#source, ref, dictionary);
-      return Math.max(most, entries?.entryCount ?? 0);
-    }, 0);
+  /** The largest dictionary at `path` of the segment of a block. */
+  #dictionaryOf(ref: BlockRef, path: string): ReturnType<typeof dictionaryOf> {
+    let largest: ReturnType<typeof dictionaryOf>;
+    for (const { dictionary } of footerOf(this.#source, ref)?.columns?.forms(path) ?? []) {
+      const one = dictionaryOf(this.#source, ref, dictionary);
+      if ((one?.entryCount ?? 0) > (largest?.entryCount ?? 0)) largest = one;
+    }
+    return largest;
   }
 
   /**
-   * Strings in dictionaries at `path` where all events are selected, each once for each segment, about; 0 where not all
-   * are.
+   * How many strings the dictionaries at `path` have together, about, by a sample of their hashes: those of segments of
+   * which all events are selected. Found in units.
    */
-  wholeEntries(path: string): number {
-    if (this.wholeSegments().length === 0) return 0;
-    const segments = this.#someSegments();
-    const sum = segments.reduce((entries, ref) => entries + this.#entriesOf(ref, path), 0);
-    const segmentCount = new Set(this.#refs.map(({ sealed, segment }) => sealed && segment)).size;
-    return segments.length === 0 ? 0 : (sum / segments.length) * segmentCount;
+  *wholeEntries(path: string, hash: EntryHash): Units<number> {
+    const sample = new Set<number>();
+    for (const ref of this.wholeSegments()) {
+      try {
+        const dictionary = this.#dictionaryOf(ref, path);
+        if (dictionary === undefined) continue;
+        const hashes = yield* dictionary.hashUnits(hash);
+        yield* inParts(hashes.length, UNIT_SLOTS, (from, to) => {
+          for (let at = from; at < to; at++) if (hashes[at] < SAMPLE_END) sample.add(hashes[at]);
+        });
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+      }
+    }
+    return sample.size * SAMPLE_PART;
   }
 
   /** Strings at `path` that log blocks have where these hardly repeat. */

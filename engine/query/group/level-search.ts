@@ -105,7 +105,7 @@ export class LevelSearch {
     const limit = limitOf(this.#groupBy, this.#place);
     const others = candidates === undefined ? this.#others : 0;
     const bytesMax = this.#bytesOf(others);
-    for (let shares = this.#firstShares(candidates, others, bytesMax); ; ) {
+    for (let shares = yield* this.#firstShares(candidates, others, bytesMax); ; ) {
       const found = this.#nothing();
       // The most shares are for who has all the memory.
       const isShared = others > 0 && shares > 1 && shares < SHARES_MAX;
@@ -132,14 +132,18 @@ export class LevelSearch {
   }
 
   /** Shares to begin with: several where a dictionary tells that one does not fit. */
-  #firstShares(candidates: Candidates | undefined, others: number, bytesMax: number): number {
+  *#firstShares(
+    candidates: Candidates | undefined,
+    others: number,
+    bytesMax: number,
+  ): Generator<Progress, number> {
     const { scan } = this.#work;
     const groupBy = this.#groupBy;
     if (candidates !== undefined || groupBy.type !== 'field' || this.#place > 0) return 1;
     if (!scan.hasLarge(groupBy.path)) return 1;
     const { by } = groupBy.order;
     const metrics = by.type === 'natural' ? this.#metrics : [...this.#metrics, by];
-    return evenly(this.#work.firstShares(groupBy.path, metrics, bytesMax), others);
+    return evenly(yield* this.#work.firstShares(groupBy.path, metrics, bytesMax), others);
   }
 
   *#together(
