@@ -97,6 +97,15 @@ export function ofAll(...metrics: Metric[]): Pick<AggregateQuery, 'computes' | '
   return { computes: metrics.map((metric) => ({ type: 'metric', metric })), groupBys: [] };
 }
 
+/** A generator of whole numbers below `below`. */
+export function numbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
 /** Runs all units of a query; the progress must not fall, nor exceed its total. */
 export function run<T>(units: Generator<Progress, T>): T {
   let done = 0;

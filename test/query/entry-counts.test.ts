@@ -12,19 +12,10 @@ import type { BlockSource } from '../../engine/query/model/source.ts';
 import { ValueTable } from '../../engine/query/value/value-table.ts';
 import type { TestLeaf, TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
-import { run } from './blocks.ts';
+import { numbers, run } from './blocks.ts';
 
 const ROWS = 14_000;
 const PLAIN = { cellsMax: 0, trialBytesMax: Number.POSITIVE_INFINITY };
-
-/** A generator of whole numbers below `below`. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 /** Rows of which one in `often` has one of a few users, the others nearly each its own. */
 function rowsOf(seed: number, often: number): TestRow[] {

@@ -7,7 +7,7 @@ import type { AggregateQuery, GroupBy, Metric } from '../../engine/query/model/q
 import { segmentPath } from '../../engine/store/filename.ts';
 import type { TestLeaf, TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
-import { run } from './blocks.ts';
+import { numbers, run } from './blocks.ts';
 import { Crew } from './crew.ts';
 
 /** Shares of the values of a level that other threads search. */
@@ -23,14 +23,6 @@ const of = (aggregation: 'max' | 'pc95'): Metric => ({
 /** All fits, and hardly anything. */
 const PLAIN: Partial<AggregateLimits> = { cellsMax: 0, trialBytesMax: Number.POSITIVE_INFINITY };
 const SMALL: Partial<AggregateLimits> = { ...PLAIN, memoryBytesMax: 100_000 };
-
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 function rowsOf(seed: number): TestRow[] {
   const next = numbers(seed);

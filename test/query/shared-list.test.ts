@@ -4,22 +4,13 @@ import type { ListQuery } from '../../engine/query/model/query.ts';
 import { segmentPath } from '../../engine/store/filename.ts';
 import type { TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
-import { run } from './blocks.ts';
+import { numbers, run } from './blocks.ts';
 import { Crew } from './crew.ts';
 
 const PARTS = 16;
 const PART_ROWS = 120;
 /** How far times of one part reach into those of the next ones. */
 const SPREAD = 250;
-
-/** A generator of whole numbers below `below`. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 /** Blocks that overlap, half of them sealed; every third row has the word `odd`, and one in fifty `rare`. */
 async function shelfOf(seed: number): Promise<Shelf> {

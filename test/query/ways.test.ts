@@ -6,7 +6,7 @@ import type { AggregateQuery, BucketKey, GroupBy, Metric } from '../../engine/qu
 import { segmentPath } from '../../engine/store/filename.ts';
 import type { TestLeaf, TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
-import { run } from './blocks.ts';
+import { numbers, run } from './blocks.ts';
 import { Crew } from './crew.ts';
 
 /** The same answers by all ways: counted together, sketched, by entries of dictionaries, in shares, and plainly. */
@@ -22,15 +22,6 @@ const EVER = { fromMs: 0, toMs: 10_000 };
 const CORE: Metric = { type: 'core' };
 const ALL: Predicate = { type: 'all' };
 const DATE = '2016-01-01T00:00:00Z';
-
-/** A generator of whole numbers below `below`. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 /** Rows whose attribute `u` has values as `value` chooses them. */
 function rowsOf(seed: number, value: (next: (below: number) => number) => string): TestRow[] {
