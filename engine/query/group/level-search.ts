@@ -48,13 +48,12 @@ export class LevelSearch {
   *run(): Generator<Progress, FoundBuckets | undefined> {
     const { query, stages, limits, scan } = this.#work;
     const place = this.#place;
-    const grows = stages.slice(0, place).some((stage) => stage.grows);
     const groupBy = this.#groupBy;
     const ways = planLevel(query, place, {
       limits,
       rowCount: scan.rowCount,
       parentCount: parentCountOf(stages, place),
-      grows,
+      grows: this.#grows,
       isLarge: groupBy.type === 'field' && scan.hasLarge(groupBy.path),
     });
     for (const way of ways) {
@@ -102,15 +101,17 @@ export class LevelSearch {
    * are some; together with other threads where these can take shares.
    */
   *#byPasses(candidates?: Candidates): Generator<Progress, FoundBuckets | 'damaged'> {
+    const { scan, seed } = this.#work;
     const limit = limitOf(this.#groupBy, this.#place);
     const others = candidates === undefined ? this.#others : 0;
-    const bytesMax = this.#bytesOf(others);
-    for (let shares = yield* this.#firstShares(candidates, others, bytesMax); ; ) {
+    const memoryBytesMax = this.#bytesOf(others);
+    for (let shares = yield* this.#firstShares(candidates, others, memoryBytesMax); ; ) {
       const found = this.#nothing();
       // The most shares are for who has all the memory.
       const isShared = others > 0 && shares > 1 && shares < SHARES_MAX;
+      const about = { count: shares, others, seed, memoryBytesMax };
       const outcome = isShared
-        ? yield* this.#together({ count: shares, others, bytesMax }, found)
+        ? yield* searchTogether(scan, this.#task, about, found)
         : yield* this.#byShares(shares, candidates, found);
       if (outcome === 'damaged') return 'damaged';
       if (outcome === 'full') shares = evenly(this.#work.moreShares(shares), others);
@@ -120,9 +121,13 @@ export class LevelSearch {
 
   /** Threads that may take shares of the values. */
   get #others(): number {
-    const { scan, stages } = this.#work;
-    const grows = stages.slice(0, this.#place).some((stage) => stage.grows);
-    return !grows && this.#groupBy.type === 'field' ? Math.min(scan.others, OTHERS_MAX) : 0;
+    const mayTake = !this.#grows && this.#groupBy.type === 'field';
+    return mayTake ? Math.min(this.#work.scan.others, OTHERS_MAX) : 0;
+  }
+
+  /** True when a level before may still get more buckets. */
+  get #grows(): boolean {
+    return this.#work.stages.slice(0, this.#place).some(({ grows }) => grows);
   }
 
   /** Memory of a share with so many others: what they may take who join in other scans is for all alike. */
@@ -144,15 +149,6 @@ export class LevelSearch {
     const { by } = groupBy.order;
     const metrics = by.type === 'natural' ? this.#metrics : [...this.#metrics, by];
     return evenly(yield* this.#work.firstShares(groupBy.path, metrics, bytesMax), others);
-  }
-
-  *#together(
-    { count, others, bytesMax }: { count: number; others: number; bytesMax: number },
-    found: FoundBuckets,
-  ): Generator<Progress, ScanOutcome> {
-    const { scan, seed } = this.#work;
-    const shares = { count, others, seed, memoryBytesMax: bytesMax };
-    return yield* searchTogether(scan, this.#task, shares, found);
   }
 
   *#byShares(
