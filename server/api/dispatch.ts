@@ -65,7 +65,7 @@ export interface RouteDependencies {
   account: AccountOptions;
   /** The console's page and files. */
   assets: Pick<ConsoleAssets, 'has' | 'reply'>;
-  /** Receives every error that is answered by 500. */
+  /** Receives every error that is answered by 500, or that breaks off a reply whose client is still there. */
   log(error: unknown): void;
 }
 
@@ -104,7 +104,7 @@ export function createRoutes(
   };
 }
 
-/** Receives what breaks a reply that has begun, which can no longer be answered by 500. */
+/** Logs what breaks off a reply that has begun: its client only sees the connection close. */
 function watchStream({ log }: RouteDependencies, reply: Reply): void {
   const { stream } = reply;
   if (stream === undefined) return;
@@ -112,7 +112,8 @@ function watchStream({ log }: RouteDependencies, reply: Reply): void {
     try {
       await stream(sink);
     } catch (error) {
-      if (refusalOf(error).status === 500) log(error);
+      const isClientGone = error instanceof EngineError && error.code === 'CANCELLED';
+      if (!isClientGone) log(error);
       throw error;
     }
   };

@@ -191,7 +191,7 @@ t.test('every endpoint tells why a query was not run to its end', async (t) => {
 });
 
 t.test('the id of a reply in parts is known until the last one was written', async (t) => {
-  const { held, list, about } = holding();
+  const { held, list, about, logged } = holding();
   const body = { time: TIME, columns: [{ attribute: 'message' }] };
   const reply = list('parts', 'reader', '/beta/events/export', body);
   const parts: string[] = [];
@@ -205,5 +205,6 @@ t.test('the id of a reply in parts is known until the last one was written', asy
   await about('parts', { method: 'DELETE' });
   await written;
   t.same(parts, ['{"n":1}\n']);
+  t.match(logged, [{ message: /cancelled/ }], 'the log tells why the reply ends early');
   t.equal((await about('parts')).status, 404);
 });

@@ -11,27 +11,37 @@ export interface PartsProgress {
   unitsDone: number;
 }
 
-/** The units of a part of a query, counted on from those of the parts before it. */
+/** The units of a part of a query, counted on from those of the parts before it. Who ends them ends the part. */
 export function* following<T>(
   parts: PartsProgress,
   units: Generator<Progress, T>,
 ): Generator<Progress, T> {
   const { unitsDone: before } = parts;
-  for (;;) {
-    const step = units.next();
-    if (step.done === true) return step.value;
-    parts.unitsDone = before + step.value.unitsDone;
+  return yield* shownAs(units, (progress) => {
+    parts.unitsDone = before + progress.unitsDone;
     const { unitsDone } = parts;
-    yield { ...step.value, unitsDone, unitsTotal: before + step.value.unitsTotal };
-  }
+    return { ...progress, unitsDone, unitsTotal: before + progress.unitsTotal };
+  });
 }
 
-/** Does units of a block's work; after each it tells how far the query is. */
-export function* telling<T>(progress: () => Progress, units: Units<T>): Generator<Progress, T> {
-  for (;;) {
-    const step = units.next();
-    if (step.done === true) return step.value;
-    yield progress();
+/** Does units of a block's work; after each it tells how far the query is. Who ends them ends the work. */
+export function telling<T>(progress: () => Progress, units: Units<T>): Generator<Progress, T> {
+  return shownAs(units, progress);
+}
+
+/** Gives what `shown` makes of what each unit gives. */
+function* shownAs<Y, T>(
+  units: Generator<Y, T>,
+  shown: (given: Y) => Progress,
+): Generator<Progress, T> {
+  try {
+    for (;;) {
+      const step = units.next();
+      if (step.done === true) return step.value;
+      yield shown(step.value);
+    }
+  } finally {
+    units.return(undefined as T);
   }
 }
 
