@@ -9,8 +9,8 @@ import { type PeerResult, runPeers } from './run.ts';
 /** Questions to Logseam and to its peers over the same events, in one run. */
 
 /**
- * Runs of a question that is not slow. The first one, which reads files and plans, is a figure of its own, and the first
- * half is not in the others: a store that compiles what runs often is warm behind it.
+ * Runs of a question that is not slow. The first one, which reads files and plans, is a figure of its own, and the
+ * first half is not in the others: a store that compiles what runs often is warm behind it.
  */
 const REPEATS = 40;
 const SEED = 1;

@@ -113,34 +113,27 @@ class Aggregating {
 
   /** Makes the buckets of the first levels those that were counted. */
   *#settleCounted(cube: Cube, levels: readonly Level[]): Units<void> {
-    const { computes, afterBucket } = this.#work.query;
+    const { stages, query } = this.#work;
+    const { computes, afterBucket } = query;
+    const isAll = levels.length === stages.length && countsOnly(computes);
     let paths: number[][] = [[]];
+    let counts: ComputedValues[] = [];
     for (const [place, level] of levels.entries()) {
-      const stage = this.#work.stages[place];
-      const merged = stage.groupBy.type === 'field' ? this.#work.levelOf(stage.groupBy) : level;
-      const first = new FirstBuckets(undefined, () => 0);
-      /** Values of `merged` as they are numbered in `level`. */
-      const origins: number[] = [];
-      const counted = yield* firstCounted(cube, level, paths, stage.groupBy, place, afterBucket);
-      for (const [parent, buckets] of counted.entries()) {
-        for (const { value, rank } of buckets) {
-          const taken = takeValue(merged, level, value);
-          origins[taken] = value;
-          first.offer(parent, taken, rank, () => []);
-        }
-      }
-      yield* this.#settle(stage, place, merged, first, new Map());
+      const stage = stages[place];
+      const { groupBy } = stage;
+      const counted = yield* firstCounted(cube, level, paths, groupBy, place, afterBucket);
+      // What is still to be found in the buckets, or measured, needs no other values of the level.
+      const isRenumbered = !isAll && groupBy.type === 'field';
+      const found = isRenumbered
+        ? renumbered(counted, level, this.#work.levelOf(groupBy))
+        : { first: counted, level, origins: undefined };
+      yield* this.#settle(stage, place, found.level, found.first, new Map());
       const { tuples } = stage;
-      const before = paths;
-      paths = [];
-      for (let tuple = 0; tuple < tuples.count; tuple++) {
-        const value = tuples.value(tuple);
-        paths.push([...before[tuples.parent(tuple)], value === TOTAL ? -1 : origins[value - 1]]);
-      }
+      if (place < levels.length - 1) paths = longerPaths(paths, tuples, found.origins);
+      else if (isAll) counts = countsOf(cube, paths, tuples, computes.length);
     }
-    this.#values = [];
-    if (levels.length < this.#work.stages.length || !countsOnly(computes)) return;
-    this.#values = paths.map((path) => computes.map(() => cube.countOf(path)));
+    this.#values = counts;
+    if (!isAll) return;
     this.#computed = true;
   }
 
@@ -167,8 +160,9 @@ class Aggregating {
         this.more = true;
         this.last = level.key(candidates[limit - 1].value);
       }
-      for (const { value, values } of candidates.slice(0, limit)) {
-        keep(parent, value + 1, values);
+      const keptCount = Math.min(candidates.length, limit);
+      for (let rank = 0; rank < keptCount; rank++) {
+        keep(parent, candidates[rank].value + 1, candidates[rank].values);
         if (pace.isFull(1)) yield;
       }
     }
@@ -190,6 +184,55 @@ class Aggregating {
     const table = new MetricTable(metrics, this.#work.source.secret);
     return metrics.map((metric) => table.value(metric, 0));
   }
+}
+
+/** The paths to the buckets of a level, in whose values `origins` has those that the cube has; else they are these. */
+function longerPaths(
+  paths: readonly number[][],
+  tuples: TupleTable,
+  origins: readonly number[] | undefined,
+): number[][] {
+  const longer: number[][] = [];
+  for (let tuple = 0; tuple < tuples.count; tuple++) {
+    const value = tuples.value(tuple) - 1;
+    const origin = origins === undefined || value < 0 ? value : origins[value];
+    longer.push(paths[tuples.parent(tuple)].concat(origin));
+  }
+  return longer;
+}
+
+/** The counts of the buckets of a level, `computes` times each; `paths` lead to those of the level before. */
+function countsOf(
+  cube: Cube,
+  paths: readonly number[][],
+  tuples: TupleTable,
+  computes: number,
+): ComputedValues[] {
+  const inParents = paths.map((path) => cube.countsIn(path));
+  const counts: ComputedValues[] = [];
+  for (let tuple = 0; tuple < tuples.count; tuple++) {
+    const count = inParents[tuples.parent(tuple)](tuples.value(tuple) - 1);
+    counts.push(new Array<number>(computes).fill(count));
+  }
+  return counts;
+}
+
+/** The same buckets of another level, which takes their values; `origins`: by its values those of `level`. */
+function renumbered(
+  counted: FirstBuckets,
+  level: Level,
+  into: Level,
+): { first: FirstBuckets; level: Level; origins: readonly number[] } {
+  const first = new FirstBuckets(undefined, () => 0);
+  const origins: number[] = [];
+  for (const [parent, buckets] of counted.entries()) {
+    for (const { value, rank } of buckets) {
+      const taken = takeValue(into, level, value);
+      origins[taken] = value;
+      first.offer(parent, taken, rank, () => []);
+    }
+  }
+  return { first, level: into, origins };
 }
 
 /**

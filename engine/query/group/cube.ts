@@ -147,17 +147,16 @@ export class Cube implements BlockVisitor {
     }
   }
 
-  /** Events that have the first `values`, each a value or -1 for all, whatever they have on the other levels. */
-  countOf(values: readonly number[]): number {
-    return this.#cells[this.#cellOf(values)];
-  }
-
-  /** Gives the events that have the first `values` and one of the next level. */
+  /**
+   * Gives the events that have the first `values` and one of the next level, each a value or -1 for all, whatever they
+   * have on the other levels.
+   */
   countsIn(values: readonly number[]): (value: number) => number {
     const cells = this.#cells;
     const step = this.#steps[values.length];
     const first = this.#cellOf([...values, 0]);
-    return (value) => cells[first + value * step];
+    const all = this.#cellOf([...values, -1]);
+    return (value) => cells[value < 0 ? all : first + value * step];
   }
 
   /** The cell of the first `values`, of all events on the other levels. */

@@ -66,8 +66,9 @@ export function* collectBuckets(
     for (const tuple of children.get(parent) ?? []) {
       const value = tuples.value(tuple);
       const key: BucketKey = value === TOTAL ? { type: 'total' } : level.key(value - 1);
-      if (place < stages.length - 1) yield* collect(place + 1, tuple, [...keys, key]);
-      else add(tuple, [...keys, key]);
+      const path = keys.concat(key);
+      if (place < stages.length - 1) yield* collect(place + 1, tuple, path);
+      else add(tuple, path);
       if (pace.isFull(BUCKET_STEPS)) yield;
     }
   }

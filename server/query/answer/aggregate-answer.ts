@@ -23,8 +23,8 @@ export function* writeAggregates(
 ): Units<void> {
   const texts = new BucketTexts(job);
   const { computes, groupBys } = job.query;
-  const names = job.outputs.map((output) => JSON.stringify(output.name));
-  const groupNames = job.groupOutputs.map((output) => JSON.stringify(output.name));
+  const names = namesOf(job.outputs);
+  const groupNames = namesOf(job.groupOutputs);
   assert(names.length === computes.length, 'an output for each compute');
   assert(groupNames.length === groupBys.length, 'an output for each groupBy');
   writer.add('"aggregates":[');
@@ -33,17 +33,16 @@ export function* writeAggregates(
     const { keys, values } = buckets[at];
     let text = at === 0 ? '{"bucket":{' : ',{"bucket":{';
     for (let place = 0; place < keys.length; place++) {
-      text += `${place === 0 ? '' : ','}${groupNames[place]}:${texts.key(keys[place], place)}`;
+      text += groupNames[place] + texts.key(keys[place], place);
     }
     writer.add(`${text}},"values":{`, KEY_TEXTS * keys.length);
     for (let place = 0; place < names.length; place++) {
       const value = values[place];
-      const name = `${place === 0 ? '' : ','}${names[place]}:`;
       if (Array.isArray(value)) {
-        writer.add(name);
+        writer.add(names[place]);
         yield* writeSeries(writer, texts, value, place);
       } else {
-        writer.add(name + texts.value(value, place), VALUE_TEXTS + 1);
+        writer.add(names[place] + texts.value(value, place), VALUE_TEXTS + 1);
       }
       if (writer.isFull()) yield;
     }
@@ -52,8 +51,13 @@ export function* writeAggregates(
   writer.add(']');
   const last = lastKey(job, result);
   if (last !== undefined) {
-    writer.add(`,"lastBucket":{${groupNames[0]}:${texts.plainKey(last, 0)}}`);
+    writer.add(`,"lastBucket":{${groupNames[0]}${texts.plainKey(last, 0)}}`);
   }
+}
+
+/** The names of members of an object as they stand in it, up to their values. */
+function namesOf(outputs: readonly { name: string }[]): string[] {
+  return outputs.map(({ name }, place) => `${place === 0 ? '' : ','}${JSON.stringify(name)}:`);
 }
 
 /** Writes the values of a compute that is a time series. */
