@@ -176,13 +176,8 @@ export class Cube implements BlockVisitor {
 
   /** Counts rows of a block; 'unknown' when the value of one is not known. */
   #count(levels: LevelCodes, { rowCount }: Block, rows: Bitmap): CellsFound {
-    const cells = this.#cells;
     const found = this.#found.take(levels, this.#steps, rowCount, rows, Number.POSITIVE_INFINITY);
-    if (found === 'counted') {
-      this.#found.each((number, count) => {
-        cells[number] += count;
-      });
-    }
+    if (found === 'counted') this.#found.addTo(this.#cells);
     return found;
   }
 

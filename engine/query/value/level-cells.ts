@@ -103,6 +103,9 @@ export class LevelCells {
   /** By cell of a step of time its number, NaN when a value is not known; how many there are. */
   #numbers = new Float64Array(1);
   #length = 1;
+  /** Digits and weights by level that the numbers are made of. */
+  #digits: readonly Int32Array[] = [];
+  #weights: readonly number[] = [];
   /** The first step, and what a step adds to a number. */
   #firstStep = 0;
   #stepWeight = 0;
@@ -116,10 +119,11 @@ export class LevelCells {
     cellsMax: number,
   ): CellsFound {
     const inner: CellLevel[] = [];
+    const digits: Int32Array[] = [];
+    const digitWeights: number[] = [];
     let runs: RowRuns | undefined;
     let isUnknown = false;
-    this.#numbers[0] = 0;
-    this.#length = 1;
+    let length = 1;
     this.#stepWeight = 0;
     for (let place = 0; place < levels.length; place++) {
       const codes = levels[place];
@@ -131,12 +135,14 @@ export class LevelCells {
       }
       const { level, values } = digitsOf(codes);
       if (values.every(isUnknownValue) && !isEmpty(rows)) return 'unknown';
-      if (this.#length * level.size > cellsMax) return 'many';
+      length *= level.size;
+      if (length > cellsMax) return 'many';
       inner.push(level);
       isUnknown ||= values.some(isUnknownValue);
-      this.#combine(values, weights[place]);
+      digits.push(values);
+      digitWeights.push(weights[place]);
     }
-    const length = this.#length;
+    this.#number(digits, digitWeights);
     const { cells, first, count } = stepsOf(runs ?? NO_RUNS, length);
     const cellCount = count * length;
     if (cellCount > cellsMax) return 'many';
@@ -157,6 +163,18 @@ export class LevelCells {
   /** Rows by cell, until the next are taken. */
   get counts(): Uint32Array {
     return this.#counts;
+  }
+
+  /** Adds the rows of the cells to `sums`, at their numbers, which are below 2^31. */
+  addTo(sums: Float64Array): void {
+    const counts = this.#counts;
+    const numbers = this.#numbers;
+    const length = this.#length;
+    for (let cell = 0, step = this.#firstStep; cell < counts.length; step++) {
+      const more = step * this.#stepWeight;
+      // Where a value is not known, and the number is NaN, there are no rows.
+      for (let at = 0; at < length; at++, cell++) sums[(more + numbers[at]) | 0] += counts[cell];
+    }
   }
 
   /** Shows the cells that have rows with their numbers. */
@@ -191,6 +209,21 @@ export class LevelCells {
     return true;
   }
 
+  /** Makes the numbers those of cells with these digits; most blocks have those of the one before. */
+  #number(digits: readonly Int32Array[], weights: readonly number[]): void {
+    const before = this.#digits;
+    const isSame =
+      isEqual(weights, this.#weights) &&
+      digits.every((values, place) => isEqual(values, before[place]));
+    if (isSame) return;
+    this.#numbers[0] = 0;
+    this.#length = 1;
+    for (let place = 0; place < digits.length; place++)
+      this.#combine(digits[place], weights[place]);
+    this.#digits = digits;
+    this.#weights = weights;
+  }
+
   /** Makes the numbers those of cells with one more level: each of its digits with all of them. */
   #combine(values: Int32Array, weight: number): void {
     const length = this.#length;
@@ -204,6 +237,12 @@ export class LevelCells {
       for (let at = 0; at < length; at++) numbers[to + at] = numbers[at] + more;
     }
   }
+}
+
+function isEqual(left: ArrayLike<number>, right: ArrayLike<number>): boolean {
+  if (left.length !== right.length) return false;
+  for (let at = 0; at < left.length; at++) if (left[at] !== right[at]) return false;
+  return true;
 }
 
 function isUnknownValue(value: number): boolean {
