@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  ask,
   cpuSeconds,
   peakMegabytes,
   removeFolder,
@@ -17,6 +16,7 @@ import { isRefusal } from '../peer/peer.ts';
 import { QUESTIONS } from '../peer/questions.ts';
 import { sampleOf } from '../peer/run.ts';
 import { type ApiRequest, QUERIES } from '../peer/store/logseam.queries.ts';
+import { askApi } from '../peer/store/post.ts';
 import { CHANNELS } from './channel.ts';
 import { ASKED, awaitSealed } from './ingestion.ts';
 
@@ -74,8 +74,7 @@ function makeCold(folder: string): void {
 /** Milliseconds that a request takes; rejects unless its answer is 200. */
 export async function timed(service: Service, { path, body }: ApiRequest): Promise<number> {
   const started = performance.now();
-  const answer = await ask(service, path, body);
-  if (answer.status !== 200) throw new Error(`${path}: ${answer.text}`);
+  await askApi(service, path, body);
   return performance.now() - started;
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ask, startService } from '../../../test/support/service.ts';
+import { startService } from '../../../test/support/service.ts';
 import { workingTree } from '../../report/origin.ts';
 import { CHANNELS } from '../../workload/channel.ts';
 import { ASKED, awaitSealed } from '../../workload/ingestion.ts';
@@ -15,6 +15,7 @@ import {
 import { EVENT_COLUMNS } from '../questions.ts';
 import { type ApiRequest, QUERIES } from './logseam.queries.ts';
 import { bodiesOf } from './part.ts';
+import { askApi } from './post.ts';
 
 /** Logseam itself: a service of this checkout in a process of its own, asked over HTTP. */
 
@@ -34,10 +35,9 @@ export async function openPeer(folder: string): Promise<Peer> {
     ask: async (question, parameters) => {
       const { path, body } = wordsFor<ApiRequest>(QUERIES, question, parameters);
       const started = performance.now();
-      const answer = await ask(service, path, body);
+      const text = await askApi(service, path, body);
       const ms = performance.now() - started;
-      if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`);
-      return { rows: rowsOf(answer.body), ms } satisfies Answer;
+      return { rows: rowsOf(JSON.parse(text)), ms } satisfies Answer;
     },
     close: async () => {
       await service.stop();
@@ -56,8 +56,8 @@ interface Reply {
 }
 type Nested = { [name: string]: Cell | Nested };
 
-function rowsOf(body: unknown): Row[] {
-  const { events, aggregates, attributes, facets } = (body as Reply).result;
+function rowsOf({ result }: Reply): Row[] {
+  const { events, aggregates, attributes, facets } = result;
   if (events !== undefined) return events.map(eventRow);
   if (facets !== undefined) return facets.flatMap(facetRows);
   if (attributes !== undefined)
