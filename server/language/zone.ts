@@ -162,15 +162,41 @@ export function instantOf(zone: Zone, wallMs: number, preferredMs?: number): num
  * that the text always denotes the instant. Source: INTERFACE.md 4.2.
  */
 export function isoIn(zone: Zone, ms: number): string {
-  if (zone === UTC) return new Date(ms).toISOString();
+  if (zone === UTC) return `${clockText(ms)}Z`;
   const offsetMs = Math.trunc(zone.offsetAt(ms) / MINUTE_MS) * MINUTE_MS;
-  return new Date(ms + offsetMs).toISOString().slice(0, -1) + offsetText(offsetMs);
+  return clockText(ms + offsetMs) + offsetText(offsetMs);
+}
+
+/** The day that was printed last, and its text: dates that follow each other are of few days. */
+const printed = { day: Number.NaN, text: '' };
+/** Texts of the minutes of a day that were printed. */
+const minuteTexts: string[] = [];
+
+/** The text of an instant on the clock of UTC, as `Date` prints it but for the `Z`. */
+function clockText(instantMs: number): string {
+  const ms = Math.trunc(instantMs);
+  const day = Math.floor(ms / DAY_MS);
+  if (day !== printed.day) {
+    printed.text = new Date(day * DAY_MS).toISOString().slice(0, -'00:00:00.000Z'.length);
+    printed.day = day;
+  }
+  const inDay = ms - day * DAY_MS;
+  const minute = Math.floor(inDay / MINUTE_MS);
+  minuteTexts[minute] ??= `${pad(Math.floor(minute / 60), 2)}:${pad(minute % 60, 2)}:`;
+  const inMinute = inDay - minute * MINUTE_MS;
+  const rest =
+    inMinute === 0 ? '00.000' : `${pad(Math.floor(inMinute / 1000), 2)}.${pad(inMinute % 1000, 3)}`;
+  return printed.text + minuteTexts[minute] + rest;
+}
+
+function pad(value: number, width: number): string {
+  return String(value).padStart(width, '0');
 }
 
 /** `+hh:mm` of an offset of whole minutes. */
 function offsetText(offsetMs: number): string {
   const size = Math.abs(offsetMs);
-  const hours = String(Math.floor(size / HOUR_MS)).padStart(2, '0');
-  const minutes = String((size % HOUR_MS) / MINUTE_MS).padStart(2, '0');
+  const hours = pad(Math.floor(size / HOUR_MS), 2);
+  const minutes = pad((size % HOUR_MS) / MINUTE_MS, 2);
   return `${offsetMs < 0 ? '-' : '+'}${hours}:${minutes}`;
 }

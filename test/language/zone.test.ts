@@ -142,6 +142,16 @@ t.test('ISO text denotes its instant and shows the clock of its zone', async () 
   );
 });
 
+t.test('text of UTC is that of Date, to the ends of its range', async (t) => {
+  const edges = [0, -1, 8.64e15, -8.64e15, 59_999, 60_000, 86_399_999].map((ms) => fc.constant(ms));
+  const any = fc.integer({ min: -8.64e15, max: 8.64e15 });
+  fc.assert(
+    fc.property(fc.oneof(any, ...edges), (ms) => isoIn(UTC, ms) === new Date(ms).toISOString()),
+    { numRuns: 2_000 },
+  );
+  t.throws(() => isoIn(UTC, 8.64e15 + 86_400_000), RangeError);
+});
+
 t.test('the instant of a wall clock is the first of those that show it', async () => {
   fc.assert(
     fc.property(moments, ([name, wallMs]) => {
