@@ -1,6 +1,8 @@
 import t from 'tap';
 import { listUnits } from '../../engine/query/events/list.ts';
+import type { Sharing } from '../../engine/query/group/shared-scan.ts';
 import type { ListQuery } from '../../engine/query/model/query.ts';
+import { Reader } from '../../engine/query/reader.ts';
 import { segmentPath } from '../../engine/store/filename.ts';
 import type { TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
@@ -94,6 +96,71 @@ t.test('events of blocks that others find damaged are left out of a list', async
     const found = crew.run(listUnits(shelf.reader, { blocks: shelf.refs }, query, crew));
     t.same(found.events, wanted.events);
   }
+});
+
+t.test('others rebuild events of a page as it shows them', async (t) => {
+  const shelf = await shelfOf(3);
+  const snapshot = { blocks: shelf.refs };
+  const size = { type: 'attribute', path: 'custom.n' } as const;
+  const tags = [{ id: 'odd', predicate: word('odd') }];
+  const columns: ListQuery['columns'] = [size, { type: 'count' }, { type: 'tag', tags }];
+  const query: ListQuery = {
+    ...{ fromMs: 0, toMs: 2_000, predicate: { type: 'all' }, order: 'asc' },
+    ...{ limit: 1_500, event: false, columns },
+  };
+  const wanted = run(listUnits(shelf.reader, snapshot, query)).events;
+  for (let seed = 0; seed < 5; seed++) {
+    const crew = new Crew(shelf, 2, numbers(seed), seed > 2);
+    const offered: string[] = [];
+    const sharing: Sharing = {
+      ...{ rowsMin: crew.rowsMin, others: crew.others },
+      offer: (scan) => {
+        offered.push(scan.spec.type);
+        return crew.offer(scan);
+      },
+    };
+    t.same(crew.run(listUnits(shelf.reader, snapshot, query, sharing)).events, wanted);
+    t.equal(offered.at(-1), 'events');
+  }
+});
+
+t.test('a page is full when others find a block damaged whose events they rebuild', async (t) => {
+  let damagedCount = 0;
+  for (let share = 0.2; share < 1; share += 0.05) {
+    const shelf = await shelfOf(4);
+    const ref = shelf.refs[7];
+    const intact = { blocks: shelf.refs.filter((other) => other !== ref) };
+    const query: ListQuery = {
+      ...{ fromMs: 0, toMs: 2_000, predicate: { type: 'all' }, order: 'desc' },
+      ...{ limit: 900, event: true, columns: [] },
+    };
+    const wanted = run(listUnits(shelf.reader, intact, query)).events;
+    shelf.disk.damage(segmentPath(ref.segment), (bytes) => {
+      const at = Math.floor(bytes.length * share);
+      return bytes.fill(0xff, at, at + 4);
+    });
+    const crew = new Crew(shelf, 2, numbers(3));
+    const { events, stats } = crew.run(
+      listUnits(shelf.reader, { blocks: shelf.refs }, query, crew),
+    );
+    t.equal(events.length, query.limit);
+    if (stats.blocksDamaged === 0) continue;
+    damagedCount++;
+    t.same(events, wanted);
+  }
+  t.ok(damagedCount > 3, `${damagedCount} of them damaged`);
+});
+
+t.test('events of others count for the memory of a query', async (t) => {
+  const shelf = await shelfOf(5);
+  const query: ListQuery = {
+    ...{ fromMs: 0, toMs: 2_000, predicate: { type: 'all' }, order: 'asc' },
+    ...{ limit: 1_500, event: true, columns: [] },
+  };
+  const source = new Reader(shelf.disk, shelf.reader.secret, { queryBytesMax: 100_000 });
+  const crew = new Crew(shelf, 2, numbers(1));
+  const units = listUnits(source, { blocks: shelf.refs }, query, crew);
+  t.throws(() => crew.run(units), { code: 'MEMORY' });
 });
 
 t.test('nobody searches for rows that come after those of a full page', async (t) => {

@@ -25,6 +25,7 @@ import type { BlockSource, Progress } from '../model/source.ts';
 import { TupleTable } from '../value/tuple-table.ts';
 import { ValueTable } from '../value/value-table.ts';
 import { FirstFinder } from './ordered-list.ts';
+import { joinRebuilding } from './page-events.ts';
 import { joinSearch } from './row-search.ts';
 import { Counter } from './total.ts';
 
@@ -45,8 +46,12 @@ export function* joinUnits(
   if (spec.type === 'page') return yield* ignoring(joinSearch(source, shared, spec, joining));
   if (spec.type === 'shares') return yield* ignoring(joinShares(source, shared, spec, joining));
   const { member, count } = joining;
+  const memoryPart = MEMORY_PART * count;
+  if (spec.type === 'events') {
+    return yield* ignoring(joinRebuilding(source, shared, spec, joining, memoryPart));
+  }
   const blocks = unpackRefs(refs);
-  const visitor = visitorOf(spec, source, MEMORY_PART * count);
+  const visitor = visitorOf(spec, source, memoryPart);
   const scan = new BlockScan(source, { blocks }, { ...reach, predicate });
   const read = yield* ignoring(scan.join(visitor, new Claims(blocks, member, cells)));
   const data = visitor.found?.();

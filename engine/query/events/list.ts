@@ -1,8 +1,7 @@
 import { EngineError } from '../../base/errors.ts';
-import type { Units } from '../../base/pause.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import type { Sharing } from '../group/shared-scan.ts';
-import { bytesOfCharacters, checkCharacters } from '../model/budget.ts';
+import { bytesOfCharacters } from '../model/budget.ts';
 import { type EventKey, keyAfter, keyBefore } from '../model/event-id.ts';
 import type {
   ListedEvent,
@@ -13,20 +12,17 @@ import type {
   QueryStats,
   Snapshot,
 } from '../model/query.ts';
-import { type BlockSource, isDamage, type Progress, type Reach } from '../model/source.ts';
+import type { BlockSource, Progress, Reach } from '../model/source.ts';
 import { following, type PartsProgress, telling } from '../model/units.ts';
 import { withinBound } from '../scan/bound.ts';
 import { PredicateRows } from '../scan/predicate-rows.ts';
-import { EventBuilder } from './event.ts';
 import { NEAR_ROWS, withoutFarRows } from './far-page.ts';
 import { orderedListUnits } from './ordered-list.ts';
+import { PageEvents, textOf } from './page-events.ts';
 import { bestKey, compareIn, type RowQuery, RowSearch, refsOfPage } from './row-search.ts';
 import type { TopEntry } from './top-k-heap.ts';
 import { totalUnits } from './total.ts';
 
-/** Events of a block that are rebuilt in a unit, and characters after which it ends early. */
-const UNIT_EVENTS = 32;
-const UNIT_TEXT = 64 * 1024;
 /** Events that are rebuilt at once for a page whose text is bounded. */
 const SLICE_EVENTS = 256;
 /** Characters after which such a slice ends early: events may be large. */
@@ -166,77 +162,18 @@ class Listing {
   }
 
   /**
-   * Rebuilds events block by block; those of a block that turns out damaged are left out. With more than `textMax`
-   * characters it ends with the events, one at least, before which none is missing.
+   * Rebuilds events; those of blocks that turn out damaged are left out. With more than `textMax` characters it ends
+   * with the events, one at least, before which none is missing.
    */
   *#rebuild(entries: TopEntry[], textMax: number): Generator<Progress, ListedEvent[]> {
-    const events = new Array<ListedEvent | undefined>(entries.length).fill(undefined);
-    const places = new Map<number, number[]>();
-    for (const [place, { block }] of entries.entries()) {
-      const known = places.get(block);
-      if (known === undefined) places.set(block, [place]);
-      else known.push(place);
-    }
-    for (const { length } of places.values()) this.#unitsTotal += Math.ceil(length / UNIT_EVENTS);
-    let text = 0;
-    for (const [number, wanted] of places) {
-      const ref = this.#refs[number];
-      let builder: EventBuilder | undefined;
-      for (let next = 0; next < wanted.length && text < textMax && !this.#damaged.has(ref); ) {
-        const unitEnd = Math.min(next + UNIT_EVENTS, wanted.length);
-        const unitTextEnd = Math.min(text + UNIT_TEXT, textMax);
-        builder ??= yield* this.#attempt(ref, this.#builderOf(ref, wanted, entries));
-        try {
-          for (; builder !== undefined && next < unitEnd && text < unitTextEnd; next++) {
-            const place = wanted[next];
-            const event = builder.build(entries[place].row);
-            events[place] = event;
-            text += textOf(event);
-            if (textMax === Infinity) checkCharacters(this.#source, text);
-          }
-        } catch (error) {
-          this.#noteDamage(ref, error);
-        }
-        yield { ...this.#progress(), heldBytes: bytesOfCharacters(text) };
-      }
-    }
-    if (text < textMax) return events.filter((event) => event !== undefined);
-    const missing = events.findIndex(
-      (event, place) => event === undefined && !this.#damaged.has(this.#refs[entries[place].block]),
-    );
-    const kept = missing < 0 ? events : events.slice(0, missing);
-    return kept.filter((event) => event !== undefined);
-  }
-
-  /** Rebuilder of the rows of a block that `wanted` entries have. Throws CORRUPTION. */
-  *#builderOf(
-    ref: BlockRef,
-    wanted: readonly number[],
-    entries: readonly TopEntry[],
-  ): Units<EventBuilder> {
-    const rows = wanted.map((place) => entries[place].row);
-    const block = this.#source.open(ref);
-    return yield* EventBuilder.open(block, this.#source.ids, this.#query, rows);
-  }
-
-  /** Does something with a block; notes when it is damaged, and gives `undefined`. */
-  *#attempt<T>(ref: BlockRef, units: Units<T>): Generator<Progress, T | undefined> {
-    try {
-      return yield* telling(() => this.#soFar(), units);
-    } catch (error) {
-      this.#noteDamage(ref, error);
-      return undefined;
-    }
-  }
-
-  #noteDamage(ref: BlockRef, error: unknown): void {
-    if (!isDamage(error)) throw error;
-    this.#damaged.add(ref);
-  }
-
-  #progress(): Progress {
-    this.#unitsDone++;
-    return this.#soFar();
+    const page = new PageEvents(this.#source, this.#query, this.#refs, entries, this.#damaged);
+    this.#unitsTotal += page.chunkCount;
+    const before = this.#unitsDone;
+    const told = (chunks: number, characters: number): Progress => {
+      this.#unitsDone = before + chunks;
+      return { ...this.#soFar(), heldBytes: bytesOfCharacters(characters) };
+    };
+    return yield* page.run(textMax, told, this.#sharing);
   }
 
   #soFar(): Progress {
@@ -250,11 +187,6 @@ function keyOfId({ ids }: BlockSource, id: string): EventKey {
   const key = ids.decode(id);
   if (key === undefined) throw new EngineError('USAGE', `"${id}" is not the id of an event`);
   return key;
-}
-
-/** Characters of an event, about. */
-function textOf({ event = '', columns }: ListedEvent): number {
-  return columns.reduce((sum, column) => sum + column.length, event.length);
 }
 
 /**

@@ -6,6 +6,8 @@ import type {
   Boundaries,
   BucketKey,
   GroupBy,
+  ListColumn,
+  ListedEvent,
   Metric,
   MetricValue,
   TagRule,
@@ -56,6 +58,14 @@ export interface PageSpec {
   rowsMax: number;
   after: EventKey | undefined;
   found: Int32Array<SharedArrayBuffer>;
+}
+
+/** Rows whose events are rebuilt, in chunks that the cells have in place of blocks, by what a reply shows of them. */
+export interface EventsSpec {
+  type: 'events';
+  rows: readonly number[][];
+  event: boolean;
+  columns: readonly ListColumn[];
 }
 
 /** A value that events are ordered by, made ready to be compared. */
@@ -181,6 +191,7 @@ export type VisitorData =
       totals: [parent: number, MetricValue[]][];
     }
   | { type: 'page'; rows: RowsData }
+  | { type: 'events'; events: ListedEvent[][] }
   | { type: 'ordered'; refs: BlockRef[]; events: readonly OrderedEvent[]; total: number }
   | { type: 'total'; total: number };
 
@@ -190,7 +201,7 @@ export interface SharedScan {
   cells: Int32Array<SharedArrayBuffer>;
   reach: Reach;
   predicate: Predicate;
-  spec: VisitorSpec | PageSpec | SharesSpec;
+  spec: VisitorSpec | PageSpec | EventsSpec | SharesSpec;
 }
 
 /** Who joins in a scan: a number above that of the owner, and how many others do. */
