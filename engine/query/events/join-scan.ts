@@ -90,7 +90,7 @@ function visitorOf(spec: VisitorSpec, source: BlockSource, memoryPart: number): 
     return new FirstFinder(source, spec, new Set(), { memoryBytesMax });
   }
   if (spec.type === 'sketch') {
-    return new ValueSketch(stagesOf(spec.stages, source), spec.path, spec.seed);
+    return new ValueSketch(stagesOf(spec.stages, source), spec.path, spec.seed, spec.bound);
   }
   const memoryBytesMax = Math.floor(spec.memoryBytesMax / memoryPart);
   if (spec.type === 'cube') {

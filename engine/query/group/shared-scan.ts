@@ -1,5 +1,6 @@
 import type { BlockRef } from '../../segment/frame.ts';
 import type { MetricTableData } from '../metric/metric-table.ts';
+import type { RankBound } from '../metric/rank-bound.ts';
 import type { EventKey } from '../model/event-id.ts';
 import type { Predicate } from '../model/predicate.ts';
 import type {
@@ -98,7 +99,7 @@ export type VisitorSpec =
       final: boolean;
       memoryBytesMax: number;
     }
-  | { type: 'sketch'; stages: StageSpec[]; path: string; seed: number }
+  | { type: 'sketch'; stages: StageSpec[]; path: string; seed: number; bound: RankBound }
   | OrderedSpec
   | { type: 'total' };
 
@@ -173,7 +174,7 @@ export type VisitorData =
       hashed: HashCountsData | undefined;
     }
   | { type: 'pass'; stages: (StageData | undefined)[]; tables: MetricTableData[] }
-  | { type: 'sketch'; counts: Uint32Array }
+  | { type: 'sketch'; bounds: Uint32Array }
   | {
       type: 'shares';
       values: ValueTableData | undefined;

@@ -1,8 +1,12 @@
 import { assert } from '../../base/assert.ts';
-import { inParts, type Units } from '../../base/pause.ts';
+import { finished, inParts, type Units } from '../../base/pause.ts';
 import type { Block } from '../../segment/block/block.ts';
+import { EntryBounds } from '../metric/entry-bounds.ts';
+import { EventBounds, leastBound, type RankBound } from '../metric/rank-bound.ts';
 import type { Bitmap } from '../model/bitmap.ts';
+import type { MetricValue } from '../model/query.ts';
 import { FieldValues } from '../value/field-values.ts';
+import type { Pairs } from '../value/pairs.ts';
 import { HASH_BITS, ValueNumbers } from '../value/value-numbers.ts';
 import { HashHeads, type ValuePart } from '../value/value-part.ts';
 import type { BlockVisitor } from './block-scan.ts';
@@ -10,25 +14,30 @@ import { Nesting, type PassStage } from './nesting.ts';
 import type { GroupShare } from './pass.ts';
 import type { VisitorData, VisitorSpec } from './shared-scan.ts';
 
-/** Counts of all parents together: 16 MiB of them. */
-const COUNT_BITS = 22;
-/** Counts of a parent at least, or too many values share one. */
-const COUNT_BITS_MIN = 16;
-/** Counts above which candidates are looked for before any is accepted. */
+/** Bounds of all parents together: 16 MiB of them. */
+const BOUND_BITS = 22;
+/** Bounds of a parent at least, or too many values share one. */
+const BOUND_BITS_MIN = 16;
+/**
+ * Values whose bounds are the greatest, which are looked for before any is accepted: more by numbers, since values of
+ * many events have great ones among them. When they do not suffice, so many times as many are.
+ */
 const CANDIDATES_MIN = 64;
-/** Groups of counts that differ by an eighth at most, so that a bound is found without sorting. */
-const GROUP_BITS = 3;
-const GROUPS = 32 << GROUP_BITS;
+const CANDIDATES_GROWTH = 8;
+/** One of so many values at most may be candidates: it is quicker to look for all of them then. */
+const CANDIDATES_PART = 4;
+/** Bits by which bounds are told apart in a pass. */
+const DIGIT_BITS = 16;
 
 /** First bits of hashes by which values are in shares. */
 const SHARE_BITS = 16;
 const SHARE_SHIFT = HASH_BITS - SHARE_BITS;
 
-/** Counts that are gone through in a unit, one after the other. */
-const UNIT_COUNTS = 1 << 16;
+/** Bounds that are gone through in a unit, one after the other. */
+const UNIT_BOUNDS = 1 << 16;
 
 /** Buckets in which sketches can tell values apart. */
-export const SKETCH_PARENTS_MAX = 1 << (COUNT_BITS - COUNT_BITS_MIN);
+export const SKETCH_PARENTS_MAX = 1 << (BOUND_BITS - BOUND_BITS_MIN);
 
 /** Numbers values by the first bits of their hashes: several may have one number. */
 class HashNumbers extends ValueNumbers {
@@ -57,51 +66,70 @@ class HashNumbers extends ValueNumbers {
 }
 
 /**
- * A pass over the blocks that finds how many events the values of an attribute have at most, in each bucket of the
- * stages before: values are counted by a part of their hashes, several together. What it takes does not depend on how
- * many values there are. Owned by one thread.
+ * A pass over the blocks that finds what bounds the values of an attribute in their order, in each bucket of the stages
+ * before: how many events they have at most, or which number comes first. Values are told apart by a part of their
+ * hashes, several together. What it takes does not depend on how many values there are. Owned by one thread.
  */
 export class ValueSketch implements BlockVisitor {
   readonly needsRows = true;
-  readonly isFull = false;
+  /** True when it has met events of which it does not know how they count: then it is not right. */
+  isFull = false;
   readonly parentCount: number;
-  /** Bits of a hash by which values are counted. */
+  /** Bits of a hash by which values are told apart. */
   readonly bits: number;
-  /** Counts in bucket p begin at `p << bits`. */
-  readonly counts: Uint32Array;
+  /** Bounds in bucket p begin at `p << bits`; 0 where there are no events. */
+  readonly bounds: Uint32Array;
+  readonly bound: RankBound;
   readonly #nesting: Nesting;
   readonly #path: string;
   readonly #values: FieldValues<HashNumbers>;
+  readonly #events: EventBounds;
+  readonly #entries: EntryBounds;
 
   /** The `stages` do not grow and have at most SKETCH_PARENTS_MAX buckets; `seed` is that of the tables of values. */
-  constructor(stages: readonly PassStage[], path: string, seed: number) {
+  constructor(stages: readonly PassStage[], path: string, seed: number, bound: RankBound) {
     this.#nesting = new Nesting(stages);
     this.#path = path;
+    this.bound = bound;
     this.parentCount = this.#nesting.bucketCount;
-    this.bits = COUNT_BITS - Math.ceil(Math.log2(this.parentCount));
-    this.counts = new Uint32Array(this.parentCount << this.bits);
-    this.#values = new FieldValues(path, new HashNumbers(seed, this.bits));
+    this.bits = BOUND_BITS - Math.ceil(Math.log2(this.parentCount));
+    this.bounds = new Uint32Array(this.parentCount << this.bits);
+    const hash = new HashNumbers(seed, this.bits);
+    this.#values = new FieldValues(path, hash);
+    this.#events = new EventBounds(bound);
+    const { bits, bounds } = this;
+    this.#entries = new EntryBounds({ bound, hash, bits, shift: HASH_BITS - bits, bounds });
   }
 
   get memoryBytes(): number {
-    return this.counts.byteLength;
+    return this.bounds.byteLength + this.#entries.memoryBytes;
   }
 
   spec(): VisitorSpec | undefined {
     const stages = this.#nesting.specs;
     const { seed } = this.#values.numbers;
-    return stages && { type: 'sketch', stages, path: this.#path, seed };
+    return stages && { type: 'sketch', stages, path: this.#path, seed, bound: this.bound };
   }
 
-  found(): VisitorData {
-    return { type: 'sketch', counts: this.counts };
+  found(): VisitorData | undefined {
+    if (this.isFull) return undefined;
+    finished(this.settle());
+    return { type: 'sketch', bounds: this.bounds };
+  }
+
+  /** Makes `bounds` right, in units; to be called after the last block. */
+  settle(): Units<void> {
+    return this.#entries.settle();
   }
 
   *merge(data: VisitorData): Units<void> {
     assert(data.type === 'sketch', 'a sketch');
-    const { counts } = this;
-    yield* inParts(counts.length, UNIT_COUNTS, (from, to) => {
-      for (let at = from; at < to; at++) counts[at] += data.counts[at];
+    const { bounds } = this;
+    const added = data.bounds;
+    const isSum = this.bound.type === 'events';
+    yield* inParts(bounds.length, UNIT_BOUNDS, (from, to) => {
+      if (isSum) for (let at = from; at < to; at++) bounds[at] += added[at];
+      else for (let at = from; at < to; at++) bounds[at] = Math.max(bounds[at], added[at]);
     });
   }
 
@@ -109,26 +137,60 @@ export class ValueSketch implements BlockVisitor {
 
   *add(block: Block, rows: Bitmap): Units<void> {
     yield* this.#nesting.prepare(block, rows);
+    const codes = this.#events.of(block);
+    if (codes === undefined) {
+      this.isFull = true;
+      return;
+    }
+    const pairsOf = (): Pairs => this.#nesting.pairs();
+    if (yield* this.#entries.add(block, this.#path, pairsOf, codes)) return;
     yield* this.#values.prepare(block, this.#nesting.rows);
-    const pairs = this.#nesting.pairs();
+    const pairs = pairsOf();
+    if (codes === 'ones') this.#count(pairs);
+    else this.#widen(pairs, codes);
+  }
+
+  #count({ rows, groups, count }: Pairs): void {
     const { starts, values } = this.#values.values();
-    const { bits, counts } = this;
-    const { rows: pairRows, groups, count } = pairs;
+    const { bits, bounds } = this;
     for (let at = 0; at < count; at++) {
-      const row = pairRows[at];
+      const row = rows[at];
       const base = groups[at] << bits;
       if (starts === undefined) {
-        if (values[row] !== 0) counts[base + values[row] - 1]++;
+        if (values[row] !== 0) bounds[base + values[row] - 1]++;
       } else {
         for (let index = starts[row]; index < starts[row + 1]; index++)
-          counts[base + values[index]]++;
+          bounds[base + values[index]]++;
+      }
+    }
+  }
+
+  #widen({ rows, groups, count }: Pairs, codes: Uint32Array): void {
+    const { starts, values } = this.#values.values();
+    const { bits, bounds } = this;
+    for (let at = 0; at < count; at++) {
+      const row = rows[at];
+      const base = groups[at] << bits;
+      const code = codes[row];
+      if (starts === undefined) {
+        const place = base + values[row] - 1;
+        if (values[row] !== 0 && bounds[place] < code) bounds[place] = code;
+      } else {
+        for (let index = starts[row]; index < starts[row + 1]; index++) {
+          const place = base + values[index];
+          if (bounds[place] < code) bounds[place] = code;
+        }
       }
     }
   }
 }
 
-/** The values that may be among the first of a parent by their counts: those with `leasts[parent]` events or more. */
+/** The values that may be among the first of a parent by their bounds: those that have `leasts[parent]` or more. */
 export class Candidates extends HashHeads {
+  /** True when so many values are among them that it is quicker to look for all. */
+  areMany = false;
+  /** Values of a parent that are to be candidates. */
+  #count = 0;
   readonly #sketch: ValueSketch;
   readonly #leasts: Uint32Array;
 
@@ -142,47 +204,54 @@ export class Candidates extends HashHeads {
   /** Finds the candidates of a finished sketch, in units; `limit`: how many values are wanted of each parent. */
   static *find(sketch: ValueSketch, limit: number): Units<Candidates> {
     const candidates = new Candidates(sketch);
-    yield* candidates.#find(limit);
+    candidates.#count = Math.max(limit * 2, CANDIDATES_MIN);
+    for (let parent = 0; parent < sketch.parentCount; parent++) yield* candidates.#find(parent, 1);
+    yield* candidates.#mark();
     return candidates;
   }
 
-  *#find(limit: number): Units<void> {
-    const { parentCount, bits, counts } = this.#sketch;
-    const candidateCount = Math.max(limit * 2, CANDIDATES_MIN);
-    for (let parent = 0; parent < parentCount; parent++) {
-      const own = counts.subarray(parent << bits, (parent + 1) << bits);
-      this.#leasts[parent] = yield* boundOf(own, candidateCount);
-    }
-    yield* this.#mark();
-  }
-
   /**
-   * True when no other value of a parent can be among its first, if the last of these has `count` events, 0 for want of
-   * some. If there may be others, they are candidates from now on. Found in units.
+   * True when no other value of a parent can be among its first, if the last of these has a rank of `lasts`, none for
+   * want of some. If there may be others, those whose bounds are the greatest are candidates from now on. Found in
+   * units.
    */
-  *suffice(counts: ReadonlyMap<number, number>): Units<boolean> {
+  *suffice(lasts: ReadonlyMap<number, MetricValue | undefined>): Units<boolean> {
     let enough = true;
+    this.#count *= CANDIDATES_GROWTH;
     for (let parent = 0; parent < this.#sketch.parentCount; parent++) {
-      const least = Math.max(counts.get(parent) ?? 0, 1);
+      const least = leastBound(this.#sketch.bound, lasts.get(parent));
       if (least >= this.#leasts[parent]) continue;
-      this.#leasts[parent] = least;
+      yield* this.#find(parent, least);
       enough = false;
     }
     if (!enough) yield* this.#mark();
     return enough;
   }
 
+  /** Looks for as many values of a parent as are to be candidates, with bounds of `least` at least. */
+  *#find(parent: number, least: number): Units<void> {
+    const { bits, bounds } = this.#sketch;
+    const own = bounds.subarray(parent << bits, (parent + 1) << bits);
+    this.#leasts[parent] = Math.max(yield* greatestOf(own, this.#count), least);
+  }
+
   *#mark(): Units<void> {
-    const { counts } = this.#sketch;
+    const { bounds, bits } = this.#sketch;
     const { wanted } = this.spec;
     const leasts = this.#leasts;
     const mask = wanted.length - 1;
-    const { bits } = this.#sketch;
-    yield* inParts(counts.length, UNIT_COUNTS, (from, to) => {
+    let known = 0;
+    let marked = 0;
+    yield* inParts(bounds.length, UNIT_BOUNDS, (from, to) => {
       for (let at = from; at < to; at++) {
-        if (counts[at] >= leasts[at >>> bits]) wanted[at & mask] = 1;
+        if (bounds[at] === 0) continue;
+        known++;
+        if (bounds[at] < leasts[at >>> bits]) continue;
+        marked++;
+        wanted[at & mask] = 1;
       }
     });
+    this.areMany = marked * CANDIDATES_PART > known;
   }
 }
 
@@ -197,28 +266,21 @@ export function partOf(
   return { has: (hash) => isOfShare(hash) && (candidates?.has(hash) ?? true) };
 }
 
-/** The greatest bound of a group of counts that at least `wanted` of them reach; 1 when not so many are above 0. */
-function* boundOf(counts: Uint32Array, wanted: number): Units<number> {
-  const sizes = new Uint32Array(GROUPS);
-  yield* inParts(counts.length, UNIT_COUNTS, (from, to) => {
-    for (let at = from; at < to; at++) sizes[groupOf(counts[at])]++;
-  });
-  let reached = 0;
-  for (let group = GROUPS - 1; group > 0; group--) {
-    reached += sizes[group];
-    if (reached >= wanted) return leastOf(group);
+/** The `rank`-th greatest bound, from 1 on; 1 when not so many are above 0. */
+function* greatestOf(bounds: Uint32Array, rank: number): Units<number> {
+  let first = 0;
+  let left = rank;
+  for (let shift = DIGIT_BITS; shift >= 0; shift -= DIGIT_BITS) {
+    const sizes = new Uint32Array(1 << DIGIT_BITS);
+    yield* inParts(bounds.length, UNIT_BOUNDS, (from, to) => {
+      for (let at = from; at < to; at++) {
+        const digit = (bounds[at] - first) >>> shift;
+        if (bounds[at] >= first && digit < sizes.length) sizes[digit]++;
+      }
+    });
+    let digit = sizes.length - 1;
+    while (digit > 0 && sizes[digit] < left) left -= sizes[digit--];
+    first += digit * 2 ** shift;
   }
-  return 1;
-}
-
-/** The group of a count: itself while it is small, then its first GROUP_BITS + 1 bits. */
-function groupOf(count: number): number {
-  const shift = 31 - Math.clz32(count) - GROUP_BITS;
-  return shift <= 0 ? count : ((shift + 1) << GROUP_BITS) + ((count >>> shift) & 7);
-}
-
-/** The least count of a group. */
-function leastOf(group: number): number {
-  const shift = (group >>> GROUP_BITS) - 1;
-  return shift <= 0 ? group : (8 + (group & 7)) * 2 ** shift;
+  return Math.max(first, 1);
 }
