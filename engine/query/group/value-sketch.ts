@@ -14,10 +14,11 @@ import { Nesting, type PassStage } from './nesting.ts';
 import type { GroupShare } from './pass.ts';
 import type { VisitorData, VisitorSpec } from './shared-scan.ts';
 
-/** Bounds of all parents together: 16 MiB of them. */
+/** Bounds of all parents together, as a power of two: 16 MiB of them. */
 const BOUND_BITS = 22;
-/** Bounds of a parent at least, or too many values share one. */
+/** Bounds of a parent at least, or too many values share one, and at most: as many stay in the caches of a core. */
 const BOUND_BITS_MIN = 16;
+const BOUND_BITS_MAX = 20;
 /**
  * Values whose bounds are the greatest, which are looked for before any is accepted: more by numbers, since values of
  * many events have great ones among them. When they do not suffice, so many times as many are.
@@ -92,7 +93,7 @@ export class ValueSketch implements BlockVisitor {
     this.#path = path;
     this.bound = bound;
     this.parentCount = this.#nesting.bucketCount;
-    this.bits = BOUND_BITS - Math.ceil(Math.log2(this.parentCount));
+    this.bits = Math.min(BOUND_BITS - Math.ceil(Math.log2(this.parentCount)), BOUND_BITS_MAX);
     this.bounds = new Uint32Array(this.parentCount << this.bits);
     const hash = new HashNumbers(seed, this.bits);
     this.#values = new FieldValues(path, hash);

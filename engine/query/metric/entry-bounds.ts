@@ -1,3 +1,4 @@
+import { assert } from '../../base/assert.ts';
 import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { EntryHash, EntrySource } from '../../column/entries.ts';
 import { grow } from '../../packed/growth.ts';
@@ -7,7 +8,7 @@ import type { Pairs } from '../value/pairs.ts';
 import { BOUND_MIN, type EventCodes, type RankBound, topOf } from './rank-bound.ts';
 
 /** Entries of a dictionary whose numbers are counted by levels of codes: the first ones, which most events have. */
-const HEADS = 8_192;
+const HEADS = 4_096;
 /** Codes of a level, as a power of two: a quarter of an octave. */
 const LEVEL_BITS = 8;
 /** Levels; all codes below them are in the first one, and those above in the last. */
@@ -102,7 +103,7 @@ export class EntryBounds {
     const levels = this.#levels;
     this.#firstLevel ??= (greatestOf(codes) >>> LEVEL_BITS) - LEVELS + 2;
     const first = this.#firstLevel;
-    const end = levels.length / LEVELS;
+    const end = this.#headsEnd;
     for (let at = 0; at < count; at++) {
       const row = rows[at];
       const id = ids[row];
@@ -123,29 +124,38 @@ export class EntryBounds {
     const hashes = this.#hashes;
     const isSum = bound.type === 'events';
     own[0] = 0;
+    for (let id = Math.min(this.#headsEnd - 1, hashes.length); id > 0; id--) {
+      if (own[id] !== 0) own[id] = this.#boundOf(id);
+    }
     yield* inParts(hashes.length, UNIT_SLOTS, (from, to) => {
       for (let entry = from; entry < to; entry++) {
-        if (own[entry + 1] === 0) continue;
-        const place = hashes[entry] >>> shift;
-        if (isSum) bounds[place] += own[entry + 1];
-        else bounds[place] = Math.max(bounds[place], this.#boundOf(entry));
+        const added = own[entry + 1];
+        if (added === 0) continue;
         own[entry + 1] = 0;
+        const place = hashes[entry] >>> shift;
+        if (isSum) bounds[place] += added;
+        else if (bounds[place] < added) bounds[place] = added;
       }
     });
     this.#levels.fill(0);
   }
 
-  /** The bound of an entry: its greatest code, or the end of the level in which its quantile is. */
-  #boundOf(entry: number): number {
-    const greatest = this.#own[entry + 1];
-    const first = (entry + 1) * LEVELS;
+  /** Entries of which levels are counted are below, plus 1. */
+  get #headsEnd(): number {
+    return this.#levels.length / LEVELS;
+  }
+
+  /** The bound of entry `id` - 1: its greatest code, or the end of the level in which its quantile is. */
+  #boundOf(id: number): number {
+    const greatest = this.#own[id];
+    const levels = this.#levels.subarray(id * LEVELS, (id + 1) * LEVELS);
     const { bound } = this.#into;
-    if (first >= this.#levels.length || bound.type !== 'numbers') return greatest;
+    assert(bound.type === 'numbers', 'levels of numbers');
     let count = 0;
-    for (let level = 0; level < LEVELS; level++) count += this.#levels[first + level];
+    for (let level = 0; level < LEVELS; level++) count += levels[level];
     let left = topOf(bound, count);
     let level = LEVELS - 1;
-    while (level > 0 && left > this.#levels[first + level]) left -= this.#levels[first + level--];
+    while (level > 0 && left > levels[level]) left -= levels[level--];
     if (level === LEVELS - 1) return greatest;
     const end = ((this.#firstLevel ?? 0) + level + 1) << LEVEL_BITS;
     return Math.min(greatest, Math.max(end, BOUND_MIN));

@@ -1,6 +1,8 @@
 import { CARDINALITY_EXACT_MAX } from '../../base/limits.ts';
 import type { Column, NumberColumn } from '../../column/column.ts';
 import { Kind } from '../../column/kind.ts';
+import type { PackedValues } from '../../packed/cells.ts';
+import { unpackedView } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { hasRow } from '../model/bitmap.ts';
 import type { BucketOrder, MetricValue } from '../model/query.ts';
@@ -30,6 +32,8 @@ export type EventCodes = Uint32Array | 'ones';
 export const BOUND_MIN = 1;
 /** The greatest bound by a number. */
 const CODE_MAX = CODES;
+
+const small = new Map<string, Uint32Array>();
 
 /** Bound that buckets have in an order; `undefined` where only their values tell. */
 export function rankBoundOf({ by, direction }: BucketOrder): RankBound | undefined {
@@ -70,6 +74,19 @@ function firstCode(code: number, direction: BucketOrder['direction']): number {
   return direction === 'desc' ? code : CODE_MAX - code;
 }
 
+/** The codes of small numbers over a divisor, by number + 1. */
+function smallCodes(divisor: number, direction: BucketOrder['direction']): Uint32Array {
+  const name = `${divisor} ${direction}`;
+  const known = small.get(name);
+  if (known !== undefined) return known;
+  const codes = new Uint32Array(SMALL_VALUES + 1);
+  for (const [number, code] of smallCodesOf(divisor).entries()) {
+    codes[number + 1] = firstCode(code, direction);
+  }
+  small.set(name, codes);
+  return codes;
+}
+
 /** Bounds by single events of a block, by row. Used from block to block, owned by one thread. */
 export class EventBounds {
   readonly #bound: RankBound;
@@ -99,19 +116,34 @@ export class EventBounds {
   #take(column: Column, direction: BucketOrder['direction']): boolean {
     if (column.kind !== Kind.NUMBER)
       return column.kind === Kind.BOOLEAN || column.kind === Kind.DATE;
-    const small = column.small(SMALL_VALUES - 1);
-    if (small === undefined) this.#takeNumbers(column, direction);
-    else this.#takeSmall(small, smallCodesOf(divisorOf(column)), direction);
+    if (!this.#takePacked(column, direction)) this.#takeNumbers(column, direction);
     for (const { row } of column.exceptions) this.#codes[row] = CODE_MAX;
     return true;
   }
 
-  /** Takes numbers by their mantissas + 1, of which all are small. */
-  #takeSmall(small: Uint32Array, known: Uint32Array, direction: BucketOrder['direction']): void {
-    const codes = this.#codes;
-    for (let row = 0; row < small.length; row++) {
-      if (small[row] !== 0) codes[row] = firstCode(known[small[row] - 1], direction);
+  /** Takes numbers as they are stored, where all are small or have codes; false when they are not so. */
+  #takePacked(column: NumberColumn, direction: BucketOrder['direction']): boolean {
+    const coded = column.coded();
+    const divisor = divisorOf(column);
+    if (coded !== undefined) {
+      const { codes, table } = coded;
+      const known = table.map((mantissa) => firstCode(codeOf(mantissa / divisor), direction));
+      return this.#takeKnown(codes, Uint32Array.from(known));
     }
+    const packed = column.packed(SMALL_VALUES - 1);
+    return packed !== undefined && this.#takeKnown(packed, smallCodes(divisor, direction));
+  }
+
+  /** Takes numbers of which `known` has the codes. */
+  #takeKnown(packed: PackedValues, known: Uint32Array): boolean {
+    const numbers = unpackedView(packed, known.length - 1);
+    if (numbers === undefined) return false;
+    const codes = this.#codes;
+    for (let row = 0; row < numbers.length; row++) {
+      const code = known[numbers[row]];
+      if (codes[row] < code) codes[row] = code;
+    }
+    return true;
   }
 
   #takeNumbers(column: NumberColumn, direction: BucketOrder['direction']): void {
