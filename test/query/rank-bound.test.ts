@@ -1,6 +1,7 @@
 import t from 'tap';
 import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
 import type { AggregateLimits } from '../../engine/query/model/aggregate-limits.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import type {
   AggregateQuery,
   Aggregation,
@@ -126,5 +127,61 @@ for (const [name, number] of Object.entries(NUMBERS)) {
       }
     }
     t.ok(sketched > 0, `${sketched} of them by a sketch`);
+  });
+}
+
+/** Texts of an attribute: numbers among them come first in natural order. */
+const TEXTS: Record<string, { text: (next: Next) => string; isSketched: boolean }> = {
+  'values that are there once': { text: (next) => `v${next(2 ** 30)}`, isSketched: true },
+  'values of a few events': { text: (next) => `v${next(1_500)}`, isSketched: true },
+  'numbers, dates and others': {
+    text: (next) =>
+      ['', '-1e3', '7.50', '2016-01-01T00:00:00Z', 'é', '\ud800'][next(12)] ??
+      (next(3) === 0 ? `${next(40)}` : `${next(2) === 0 ? 'a' : 'z'}${next(3_000)}`),
+    isSketched: true,
+  },
+  'values that all have many events': { text: (next) => `v${next(20)}`, isSketched: false },
+};
+const LEAST: BucketOrder = { by: CORE, direction: 'asc' };
+
+for (const [name, { text, isSketched }] of Object.entries(TEXTS)) {
+  t.test(`those of the fewest events are those of all values: ${name}`, async (t) => {
+    const shelf = new Shelf();
+    for (let part = 0; part < 4; part++) {
+      const next = numbers(++seed);
+      const rows = Array.from({ length: ROWS }, (_, index): TestRow => {
+        const leaf: TestLeaf = { kind: 'string', text: text(next), names: ['custom', 'u'] };
+        const few: TestLeaf = { kind: 'number', text: `${index % 3}`, names: ['custom', 'few'] };
+        return { timeMs: index, leaves: index % 7 === 0 ? [few] : [leaf, few] };
+      });
+      const ref = await shelf.add(rows, part, 0);
+      if (part < 3) await shelf.seal([ref], 1_000);
+    }
+    const snapshot = { blocks: shelf.refs };
+    const crew = new Crew(shelf, 2, numbers(seed));
+    const ways: (boolean | undefined)[] = [];
+    for (const [limit, fromMs, toMs] of [
+      [1, 0, ROWS],
+      [20, 0, ROWS],
+      [20, 200, 900],
+    ]) {
+      for (const predicate of [
+        { type: 'all' },
+        { type: 'value', paths: ['custom.few'], match: { type: 'text', text: '1' } },
+      ] satisfies Predicate[]) {
+        const groupBys = [field('custom.u', limit, LEAST)];
+        const computes: AggregateQuery['computes'] = [{ type: 'metric', metric: CORE }];
+        const query: AggregateQuery = { fromMs, toMs, predicate, groupBys, computes };
+        const limits = { ...SKETCHED, memoryBytesMax: 40_000 };
+        const wanted = run(aggregateUnits(shelf.reader, snapshot, query, PLAIN));
+        const found = run(aggregateUnits(shelf.reader, snapshot, query, limits));
+        t.same(found.buckets, wanted.buckets, `${limit} from ${fromMs}`);
+        t.equal(found.more, wanted.more);
+        ways.push(found.ways?.some(({ way, full }) => way === 'sketch' && full !== true));
+        const shared = crew.run(aggregateUnits(shelf.reader, snapshot, query, limits, crew));
+        t.same(shared.buckets, wanted.buckets, `${limit} from ${fromMs}, with others`);
+      }
+    }
+    t.equal(ways.includes(true), isSketched, 'by a sketch');
   });
 }

@@ -1,7 +1,7 @@
 import { rankBoundOf } from '../metric/rank-bound.ts';
 import type { AggregateLimits } from '../model/aggregate-limits.ts';
 import type { AggregateQuery } from '../model/query.ts';
-import { countableLevels, type FieldGroupBy, isByCount } from './computes.ts';
+import { countableLevels, type FieldGroupBy, isByCount, isByLeast } from './computes.ts';
 import { isOfMinutes } from './minute-counts.ts';
 import { SKETCH_PARENTS_MAX } from './value-sketch.ts';
 
@@ -75,10 +75,11 @@ export function planLevel(
 function mayBeSketched(
   { afterBucket }: AggregateQuery,
   place: number,
-  { order }: FieldGroupBy,
+  groupBy: FieldGroupBy,
   { limits, rowCount, parentCount, grows }: LevelFacts,
 ): boolean {
-  if (rankBoundOf(order) === undefined) return false;
+  const isFirstByLeast = place === 0 && isByLeast(groupBy);
+  if (!isFirstByLeast && rankBoundOf(groupBy.order) === undefined) return false;
   if (place === 0 && afterBucket !== undefined) return false;
   if (limits.trialBytesMax >= limits.memoryBytesMax) return false;
   const mayHaveParents = !grows && parentCount > 0 && parentCount <= SKETCH_PARENTS_MAX;

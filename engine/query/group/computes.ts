@@ -28,7 +28,12 @@ export function countsOnly(computes: readonly Compute[]): boolean {
 
 /** True when those with the most events are the first. */
 export function isByCount({ order }: SelectingGroupBy): boolean {
-  return order.by.type === 'core';
+  return order.by.type === 'core' && order.direction === 'desc';
+}
+
+/** True when those with the fewest events are the first. */
+export function isByLeast({ order }: SelectingGroupBy): boolean {
+  return order.by.type === 'core' && order.direction === 'asc';
 }
 
 /**

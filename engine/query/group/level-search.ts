@@ -3,11 +3,18 @@ import type { Units } from '../../base/pause.ts';
 import { rankBoundOf } from '../metric/rank-bound.ts';
 import type { Metric, MetricValue } from '../model/query.ts';
 import type { Progress } from '../model/source.ts';
+import type { HashHeads } from '../value/value-part.ts';
 import { type LevelWay, planLevel } from './aggregate-plan.ts';
 import { type Aggregation, SHARES_MAX } from './aggregation.ts';
 import type { ScanOutcome } from './block-scan.ts';
 import { comparer, FirstBuckets, lastRanks, limitOf } from './bucket-order.ts';
-import { type FieldGroupBy, isByCount, metricsAtOnce, type SelectingGroupBy } from './computes.ts';
+import {
+  type FieldGroupBy,
+  isByCount,
+  isByLeast,
+  metricsAtOnce,
+  type SelectingGroupBy,
+} from './computes.ts';
 import { EntryCounts } from './entry-counts.ts';
 import { takeValue } from './level.ts';
 import type { GroupShare } from './pass.ts';
@@ -20,7 +27,7 @@ import {
 } from './share-search.ts';
 import { parentCountOf } from './stages.ts';
 import { offerFirst } from './top-entries.ts';
-import { Candidates, partOf, ValueSketch } from './value-sketch.ts';
+import { Candidates, LeastValues, partOf, ValueSketch } from './value-sketch.ts';
 
 const ALL: GroupShare = { index: 0, count: 1 };
 /** Others that take shares of one search: for more of them there would be many more shares, who may all be busy. */
@@ -70,7 +77,9 @@ export class LevelSearch {
     if (way === 'passes') return yield* this.#byPasses();
     const groupBy = this.#groupBy;
     assert(groupBy.type === 'field', `${way} of an attribute`);
-    if (way === 'sketch') return yield* this.#bySketch(groupBy);
+    if (way === 'sketch') {
+      return yield* isByLeast(groupBy) ? this.#byLeast(groupBy) : this.#bySketch(groupBy);
+    }
     const found = this.#nothing();
     if (way === 'entries') {
       found.isComputed &&= !groupBy.total && this.#metrics.every(({ type }) => type === 'core');
@@ -90,10 +99,26 @@ export class LevelSearch {
     const sketch = new ValueSketch(stages, groupBy.path, seed, bound);
     const outcome = yield* scan.run(sketch);
     if (outcome === 'damaged' || sketch.isFull) return outcome === 'damaged' ? outcome : 'full';
-    yield* this.#work.tell(sketch.settle());
     return yield* this.#byPasses(
       yield* this.#work.tell(Candidates.find(sketch, groupBy.limit + 1)),
     );
+  }
+
+  /** Finds the values of the fewest events by their texts; `full` when too few are known to have one event alone. */
+  *#byLeast({ path, limit }: FieldGroupBy): Generator<Progress, FoundBuckets | 'full' | 'damaged'> {
+    const { scan, seed } = this.#work;
+    const sketch = new ValueSketch([], path, seed, { type: 'events' });
+    let outcome = yield* scan.run(sketch);
+    if (outcome !== 'done') return outcome;
+    const totals = sketch.bounds;
+    const least = new LeastValues({ type: 'least', path, seed, count: limit + 1, totals });
+    outcome = yield* scan.run(least);
+    if (outcome !== 'done') return outcome;
+    const part = least.part();
+    if (part === undefined) return 'full';
+    const found = this.#nothing();
+    outcome = yield* this.#byShare(ALL, part, found);
+    return outcome === 'done' ? found : outcome;
   }
 
   #nothing(): FoundBuckets {
@@ -210,7 +235,7 @@ export class LevelSearch {
   /** As `searchShare`; a trial takes little memory where counts may tell the first ones next. */
   *#byShare(
     share: GroupShare,
-    candidates: Candidates | undefined,
+    candidates: HashHeads | undefined,
     found: FoundBuckets,
     isTrial = false,
   ): Generator<Progress, ScanOutcome> {

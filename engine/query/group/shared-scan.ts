@@ -13,6 +13,7 @@ import type {
 } from '../model/query.ts';
 import type { Reach } from '../model/source.ts';
 import type { HashCountsData } from '../value/hash-counts.ts';
+import type { LeastText } from '../value/least-texts.ts';
 import type { TupleTableData } from '../value/tuple-table.ts';
 import type { HeadsSpec } from '../value/value-part.ts';
 import type { ValueTableData } from '../value/value-table.ts';
@@ -59,6 +60,18 @@ export interface PageSpec {
   found: Int32Array<SharedArrayBuffer>;
 }
 
+/**
+ * The `count` values of the fewest events, and the first of these, which are looked for by what a sketch of the only
+ * bucket has of `totals`.
+ */
+export interface LeastSpec {
+  type: 'least';
+  path: string;
+  seed: number;
+  count: number;
+  totals: Uint32Array;
+}
+
 /** A value that events are ordered by, made ready to be compared. */
 export interface OrderKey {
   /** Place of its kind: numbers, strings, false, true. */
@@ -100,6 +113,7 @@ export type VisitorSpec =
       memoryBytesMax: number;
     }
   | { type: 'sketch'; stages: StageSpec[]; path: string; seed: number; bound: RankBound }
+  | LeastSpec
   | OrderedSpec
   | { type: 'total' };
 
@@ -175,6 +189,7 @@ export type VisitorData =
     }
   | { type: 'pass'; stages: (StageData | undefined)[]; tables: MetricTableData[] }
   | { type: 'sketch'; bounds: Uint32Array }
+  | { type: 'least'; texts: readonly LeastText[] }
   | {
       type: 'shares';
       values: ValueTableData | undefined;

@@ -1,18 +1,24 @@
 import { assert } from '../../base/assert.ts';
-import { finished, inParts, type Units } from '../../base/pause.ts';
+import { inParts, type Units } from '../../base/pause.ts';
+import type { StringColumn } from '../../column/column.ts';
+import { type KeptEntries, PIECE_ENTRIES, Scratch } from '../../column/entries.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { EntryBounds } from '../metric/entry-bounds.ts';
 import { EventBounds, leastBound, type RankBound } from '../metric/rank-bound.ts';
 import type { Bitmap } from '../model/bitmap.ts';
 import type { MetricValue } from '../model/query.ts';
+import { isDamage } from '../model/source.ts';
+import { columnsAt } from '../scan/scan.ts';
+import { idsOf, stringsOf } from '../value/block-strings.ts';
 import { FieldValues } from '../value/field-values.ts';
-import type { Pairs } from '../value/pairs.ts';
+import { LeastTexts } from '../value/least-texts.ts';
+import { Pairs } from '../value/pairs.ts';
 import { HASH_BITS, ValueNumbers } from '../value/value-numbers.ts';
 import { HashHeads, type ValuePart } from '../value/value-part.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import { Nesting, type PassStage } from './nesting.ts';
 import type { GroupShare } from './pass.ts';
-import type { VisitorData, VisitorSpec } from './shared-scan.ts';
+import type { LeastSpec, VisitorData, VisitorSpec } from './shared-scan.ts';
 
 /** Bounds of all parents together, as a power of two: 16 MiB of them. */
 const BOUND_BITS = 22;
@@ -33,6 +39,11 @@ const DIGIT_BITS = 16;
 /** First bits of hashes by which values are in shares. */
 const SHARE_BITS = 16;
 const SHARE_SHIFT = HASH_BITS - SHARE_BITS;
+
+/** Memory of which entries are there, beyond which the values of fewest events are not looked for by texts. */
+const PRESENT_BYTES_MAX = 32 * 1024 * 1024;
+/** Pieces of dictionaries that are looked at in a unit. */
+const UNIT_PIECES = 8;
 
 /** Bounds that are gone through in a unit, one after the other. */
 const UNIT_BOUNDS = 1 << 16;
@@ -113,12 +124,9 @@ export class ValueSketch implements BlockVisitor {
   }
 
   found(): VisitorData | undefined {
-    if (this.isFull) return undefined;
-    finished(this.settle());
-    return { type: 'sketch', bounds: this.bounds };
+    return this.isFull ? undefined : { type: 'sketch', bounds: this.bounds };
   }
 
-  /** Makes `bounds` right, in units; to be called after the last block. */
   settle(): Units<void> {
     return this.#entries.settle();
   }
@@ -256,10 +264,122 @@ export class Candidates extends HashHeads {
   }
 }
 
+/**
+ * A pass over the blocks that finds the values that may have the fewest events, and be the first of these in natural
+ * order. Owned by one thread.
+ */
+export class LeastValues implements BlockVisitor {
+  readonly needsRows = true;
+  readonly #spec: LeastSpec;
+  readonly #bits: number;
+  readonly #hash: HashNumbers;
+  readonly #texts: LeastTexts;
+  /** By dictionary of a segment, and entry + 1, 1 where selected events have it. */
+  readonly #present = new Map<KeptEntries, Uint8Array>();
+  readonly #pairs = new Pairs();
+  /** True when it has met values that are not strings. */
+  #isStrange = false;
+
+  constructor(spec: LeastSpec) {
+    this.#spec = spec;
+    this.#bits = Math.log2(spec.totals.length);
+    this.#hash = new HashNumbers(spec.seed, this.#bits);
+    this.#texts = new LeastTexts(spec.count, spec.totals);
+  }
+
+  get isFull(): boolean {
+    return this.#isStrange || this.#texts.isLarge || this.memoryBytes > PRESENT_BYTES_MAX;
+  }
+
+  get memoryBytes(): number {
+    return this.#present.values().reduce((sum, { length }) => sum + length, 0);
+  }
+
+  spec(): VisitorSpec {
+    return this.#spec;
+  }
+
+  found(): VisitorData | undefined {
+    return this.isFull ? undefined : { type: 'least', texts: this.#texts.data };
+  }
+
+  *merge(data: VisitorData): Units<void> {
+    assert(data.type === 'least', 'least values');
+    this.#texts.merge(data.texts);
+    yield;
+  }
+
+  addCount(): void {}
+
+  *add(block: Block, rows: Bitmap): Units<void> {
+    const column = stringsOf(block, this.#spec.path);
+    if (column === undefined) {
+      this.#isStrange ||= columnsAt(block, this.#spec.path).length > 0;
+      return;
+    }
+    const { shared } = column;
+    const known = shared && this.#present.get(shared);
+    const present = known ?? new Uint8Array(column.entryCount + 1);
+    this.#pairs.reset(rows);
+    const ids = idsOf(column);
+    const { rows: list, count } = this.#pairs;
+    for (let at = 0; at < count; at++) present[ids[list[at]]] = 1;
+    if (shared === undefined) yield* this.#takeOwn(column, present);
+    else if (known === undefined) this.#present.set(shared, present);
+  }
+
+  /** Looks at the texts of a block's own strings, in units. */
+  *#takeOwn({ entryCount, bytes, offsets }: StringColumn, present: Uint8Array): Units<void> {
+    const shift = HASH_BITS - this.#bits;
+    yield* inParts(entryCount, UNIT_PIECES * PIECE_ENTRIES, (from, to) => {
+      for (let entry = from; entry < to; entry++) {
+        if (present[entry + 1] === 0) continue;
+        const [start, end] = [offsets[entry], offsets[entry + 1]];
+        this.#texts.offer(this.#hash.hashOf(bytes, start, end) >>> shift, bytes, start, end);
+      }
+    });
+  }
+
+  /** Looks at the texts of all segments, in units. */
+  *settle(): Units<void> {
+    try {
+      for (const [dictionary, present] of this.#present) yield* this.#take(dictionary, present);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#isStrange = true;
+    }
+    this.#present.clear();
+  }
+
+  *#take(dictionary: KeptEntries, present: Uint8Array): Units<void> {
+    const hashes = yield* dictionary.hashUnits(this.#hash);
+    const shift = HASH_BITS - this.#bits;
+    const scratch = new Scratch();
+    yield* inParts(Math.ceil(dictionary.entryCount / PIECE_ENTRIES), UNIT_PIECES, (from, to) => {
+      for (let first = from * PIECE_ENTRIES; first < to * PIECE_ENTRIES; first += PIECE_ENTRIES) {
+        const { bytes, offsets } = dictionary.piece(first, scratch);
+        for (let at = 0; at < offsets.length - 1; at++) {
+          if (present[first + at + 1] === 0) continue;
+          this.#texts.offer(hashes[first + at] >>> shift, bytes, offsets[at], offsets[at + 1]);
+        }
+      }
+    });
+  }
+
+  /** The values; `undefined` when it is not known which these are. */
+  part(): HashHeads | undefined {
+    const texts = this.isFull ? undefined : this.#texts.texts;
+    if (texts === undefined) return undefined;
+    const wanted = new Uint8Array(this.#spec.totals.length);
+    for (const { cell } of texts) wanted[cell] = 1;
+    return new HashHeads({ bits: this.#bits, wanted });
+  }
+}
+
 /** The values of a share, among the candidates if there are some. */
 export function partOf(
   { index, count }: GroupShare,
-  candidates?: Candidates,
+  candidates?: HashHeads,
 ): ValuePart | undefined {
   if (count === 1) return candidates;
   // By the first bits of hashes: tables look values up by the others.
