@@ -274,7 +274,7 @@ export class LeastValues implements BlockVisitor {
   readonly #bits: number;
   readonly #hash: HashNumbers;
   readonly #texts: LeastTexts;
-  /** By dictionary of a segment, and entry + 1, 1 where selected events have it. */
+  /** By dictionary of a segment, and entry + 1, how many selected events have it: 2 for more, which are too many. */
   readonly #present = new Map<KeptEntries, Uint8Array>();
   readonly #pairs = new Pairs();
   /** True when it has met values that are not strings. */
@@ -323,7 +323,10 @@ export class LeastValues implements BlockVisitor {
     this.#pairs.reset(rows);
     const ids = idsOf(column);
     const { rows: list, count } = this.#pairs;
-    for (let at = 0; at < count; at++) present[ids[list[at]]] = 1;
+    for (let at = 0; at < count; at++) {
+      const id = ids[list[at]];
+      if (present[id] <= 1) present[id]++;
+    }
     if (shared === undefined) yield* this.#takeOwn(column, present);
     else if (known === undefined) this.#present.set(shared, present);
   }
@@ -333,7 +336,7 @@ export class LeastValues implements BlockVisitor {
     const shift = HASH_BITS - this.#bits;
     yield* inParts(entryCount, UNIT_PIECES * PIECE_ENTRIES, (from, to) => {
       for (let entry = from; entry < to; entry++) {
-        if (present[entry + 1] === 0) continue;
+        if (present[entry + 1] !== 1) continue;
         const [start, end] = [offsets[entry], offsets[entry + 1]];
         this.#texts.offer(this.#hash.hashOf(bytes, start, end) >>> shift, bytes, start, end);
       }
@@ -359,7 +362,7 @@ export class LeastValues implements BlockVisitor {
       for (let first = from * PIECE_ENTRIES; first < to * PIECE_ENTRIES; first += PIECE_ENTRIES) {
         const { bytes, offsets } = dictionary.piece(first, scratch);
         for (let at = 0; at < offsets.length - 1; at++) {
-          if (present[first + at + 1] === 0) continue;
+          if (present[first + at + 1] !== 1) continue;
           this.#texts.offer(hashes[first + at] >>> shift, bytes, offsets[at], offsets[at + 1]);
         }
       }

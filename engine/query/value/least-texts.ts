@@ -53,7 +53,7 @@ export class LeastTexts {
     return this.#texts;
   }
 
-  /** Offers a string that selected events have. */
+  /** Offers a string that may have one event alone. */
   offer(cell: number, bytes: Uint8Array, start: number, end: number): void {
     const last = this.#last;
     const isBehind = last !== undefined && compareText(bytes, start, end, last) > 0;
