@@ -66,14 +66,27 @@ t.test(
 );
 
 t.test(
-  'a level ordered by count is tried, counted by entries and sketched; any other takes passes',
+  'a level whose order has bounds is tried and sketched, by count counted by entries; any other takes passes',
   async (t) => {
     const facts = { limits: LIMITS, rowCount: 1_000, parentCount: 1, grows: false, isLarge: false };
-    const ways = ['trial', 'entries', 'sketch'];
+    const ways = ['trial', 'entries', 'sketch', 'passes'];
     const query = of(CORE, [field('a'), field('b')]);
     t.same(planLevel(query, 0, facts), ways);
-    t.same(planLevel(query, 0, { ...facts, isLarge: true }), ['entries', 'sketch']);
+    t.same(planLevel(query, 0, { ...facts, isLarge: true }), ways.slice(1));
     t.same(planLevel(query, 1, { ...facts, parentCount: 64 }), ways);
+    for (const [by, direction] of [
+      [MAX, 'desc'],
+      [MAX, 'asc'],
+      [P95, 'desc'],
+      [{ ...P95, aggregation: 'cardinality' }, 'desc'],
+      [CORE, 'asc'],
+    ] as const) {
+      const asked = of(CORE, [field('a', { by, direction })]);
+      t.same(planLevel(asked, 0, facts), ['trial', 'sketch', 'passes']);
+      t.same(planLevel(asked, 0, { ...facts, isLarge: true }), ['sketch', 'passes']);
+    }
+    const inner = of(CORE, [field('a'), field('b', { by: CORE, direction: 'asc' })]);
+    t.same(planLevel(inner, 1, facts), ['passes']);
     const small = { ...LIMITS, trialBytesMax: LIMITS.memoryBytesMax };
     const table: [AggregateQuery, Partial<typeof facts>][] = [
       [query, { parentCount: 65 }],
@@ -81,8 +94,12 @@ t.test(
       [query, { grows: true }],
       [query, { rowCount: 2 ** 32 }],
       [query, { limits: small }],
-      [of(CORE, [field('a', { by: CORE, direction: 'asc' })]), {}],
-      [of(CORE, [field('a', { by: MAX, direction: 'desc' })]), {}],
+      [
+        of(CORE, [field('a', { by: { ...P95, aggregation: 'cardinality' }, direction: 'asc' })]),
+        {},
+      ],
+      [of(CORE, [field('a', { by: { ...P95, aggregation: 'sum' }, direction: 'desc' })]), {}],
+      [of(CORE, [field('a', { by: { type: 'natural' }, direction: 'desc' })]), {}],
       [of(CORE, [field('a')], { afterBucket: after }), {}],
       [of(CORE, [{ type: 'tagset', tags: [], order: BY_COUNT, total: false }]), {}],
     ];
@@ -120,6 +137,7 @@ function rows(): TestRow[] {
     });
     const leaves: TestLeaf[] = [
       { kind: 'number', text: String(index % 7), names: ['custom', 'k'] },
+      { kind: 'number', text: String(index), names: ['custom', 'place'] },
       leaf('u', `v${Math.floor((index % 900) ** 2 / 900)}`),
       leaf('once', `o${index}`),
     ];
@@ -133,6 +151,8 @@ t.test('an answer tells the ways that it went', async (t) => {
   const none = { cellsMax: 0, trialBytesMax: 0 };
   const little = { ...none, memoryBytesMax: 60_000 };
   const byMax = field('u', { by: MAX, direction: 'desc' });
+  const place: Metric = { type: 'attribute', path: 'custom.place', aggregation: 'pc95' };
+  const byPlace = field('once', { by: place, direction: 'desc' });
   const table: [AggregateQuery, Partial<AggregateLimits>, string[]][] = [
     [of(CORE, []), {}, ['minutes of 0']],
     [of(CORE, [field('k'), TIME]), {}, ['cube of 2']],
@@ -145,9 +165,10 @@ t.test('an answer tells the ways that it went', async (t) => {
     [
       of(CORE, [field('once')]),
       little,
-      ['trial of 1 is full', 'entries of 1 is full', 'sketch of 1'],
+      ['trial of 1 is full', 'entries of 1 is full', 'sketch of 1 is full', 'passes of 1'],
     ],
-    [of(CORE, [byMax]), {}, ['passes of 1']],
+    [of(CORE, [byMax]), {}, ['trial of 1']],
+    [of(CORE, [byPlace]), little, ['trial of 1 is full', 'sketch of 1']],
     [of(P95, [field('k'), TIME]), {}, ['cube of 1', 'values of 2']],
     [of(P95, [TIME]), {}, ['values of 1']],
     [of(P95, []), {}, ['values of 0']],

@@ -17,7 +17,7 @@ import {
   unpackRefs,
   type VisitorSpec,
 } from '../group/shared-scan.ts';
-import { ValueSketch } from '../group/value-sketch.ts';
+import { LeastValues, ValueSketch } from '../group/value-sketch.ts';
 import { MetricTable } from '../metric/metric-table.ts';
 import { memoryOf } from '../model/budget.ts';
 import { Claims, OWNER } from '../model/claims.ts';
@@ -95,8 +95,9 @@ function visitorOf(spec: VisitorSpec, source: BlockSource, memoryPart: number): 
     return new FirstFinder(source, spec, new Set(), { memoryBytesMax });
   }
   if (spec.type === 'sketch') {
-    return new ValueSketch(stagesOf(spec.stages, source), spec.path, spec.seed);
+    return new ValueSketch(stagesOf(spec.stages, source), spec.path, spec.seed, spec.bound);
   }
+  if (spec.type === 'least') return new LeastValues(spec);
   const memoryBytesMax = Math.floor(spec.memoryBytesMax / memoryPart);
   if (spec.type === 'cube') {
     const levels = spec.levels.map((level) => levelOf(level, source));

@@ -1,6 +1,7 @@
+import { rankBoundOf } from '../metric/rank-bound.ts';
 import type { AggregateLimits } from '../model/aggregate-limits.ts';
 import type { AggregateQuery } from '../model/query.ts';
-import { countableLevels } from './computes.ts';
+import { countableLevels, type FieldGroupBy, isByCount, isByLeast } from './computes.ts';
 import { isOfMinutes } from './minute-counts.ts';
 import { SKETCH_PARENTS_MAX } from './value-sketch.ts';
 
@@ -8,9 +9,9 @@ import { SKETCH_PARENTS_MAX } from './value-sketch.ts';
 const SKETCH_ROWS_MAX = 2 ** 32 - 1;
 
 /**
- * A way to find the buckets of a level. `trial`: one pass that takes little memory; `entries`: counts of entries of
- * dictionaries; `sketch`: a sketch, and passes over the candidates that it finds; `passes`: passes over shares of all
- * values.
+ * A way to find the buckets of a level. `trial`: one pass, that takes little memory when the order is by count;
+ * `entries`: counts of entries of dictionaries; `sketch`: a sketch, and passes over the candidates that it finds;
+ * `passes`: passes over shares of all values.
  */
 export type LevelWay = 'trial' | 'entries' | 'sketch' | 'passes';
 
@@ -63,20 +64,22 @@ export function planLevel(
   place: number,
   facts: LevelFacts,
 ): readonly LevelWay[] {
-  if (!mayBeSketched(query, place, facts)) return ['passes'];
-  return facts.isLarge ? ['entries', 'sketch'] : ['trial', 'entries', 'sketch'];
+  const groupBy = query.groupBys[place];
+  if (groupBy.type !== 'field' || !mayBeSketched(query, place, groupBy, facts)) return ['passes'];
+  const ways: LevelWay[] = facts.isLarge ? [] : ['trial'];
+  if (isByCount(groupBy)) ways.push('entries');
+  return [...ways, 'sketch', 'passes'];
 }
 
-/** True when the first buckets of a level can be told from counts that are too high. */
+/** True when the first buckets of a level can be told from bounds that are too high. */
 function mayBeSketched(
-  { groupBys, afterBucket }: AggregateQuery,
+  { afterBucket }: AggregateQuery,
   place: number,
+  groupBy: FieldGroupBy,
   { limits, rowCount, parentCount, grows }: LevelFacts,
 ): boolean {
-  const groupBy = groupBys[place];
-  if (groupBy.type !== 'field') return false;
-  const { by, direction } = groupBy.order;
-  if (by.type !== 'core' || direction !== 'desc') return false;
+  const isFirstByLeast = place === 0 && isByLeast(groupBy);
+  if (!isFirstByLeast && rankBoundOf(groupBy.order) === undefined) return false;
   if (place === 0 && afterBucket !== undefined) return false;
   if (limits.trialBytesMax >= limits.memoryBytesMax) return false;
   const mayHaveParents = !grows && parentCount > 0 && parentCount <= SKETCH_PARENTS_MAX;

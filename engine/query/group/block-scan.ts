@@ -71,6 +71,8 @@ export interface BlockVisitor {
   addColumns?(columns: BlockColumns): boolean;
   /** Takes `rows` of a block, in units. Throws CORRUPTION before it has taken anything, and LIMIT. */
   add(block: Block, rows: Bitmap): Units<void>;
+  /** Makes ready what it has found, in units; to be called when there are no more blocks for now. */
+  settle?(): Units<void>;
   /** Of what other threads make such a visitor for a part of the blocks; without it one visits all. */
   spec?(): VisitorSpec | undefined;
   /** Its findings; `undefined` when they are not right. It is not to be used any more. */
@@ -387,6 +389,8 @@ export class BlockScan {
         return 'full';
       }
     }
+    const settling = visitor.settle?.();
+    if (settling !== undefined) yield* telling(() => this.progress, settling);
     return 'done';
   }
 

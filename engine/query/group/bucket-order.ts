@@ -88,11 +88,14 @@ export function afterTest(
   return (value) => sign * level.compare(value, afterValue) > 0;
 }
 
-/** The counts of the last wanted buckets, of parents that have so many. */
-export function lastCounts(first: FirstBuckets, limit: number | undefined): Map<number, number> {
-  const counts = new Map<number, number>();
+/** The ranks of the last wanted buckets, of parents that have so many. */
+export function lastRanks(
+  first: FirstBuckets,
+  limit: number | undefined,
+): Map<number, Candidate['rank']> {
+  const ranks = new Map<number, Candidate['rank']>();
   for (const [parent, { length, [length - 1]: last }] of first.entries()) {
-    if (length === limit) counts.set(parent, Number(last.rank ?? 0));
+    if (length === limit) ranks.set(parent, last.rank);
   }
-  return counts;
+  return ranks;
 }

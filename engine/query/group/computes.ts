@@ -26,6 +26,16 @@ export function countsOnly(computes: readonly Compute[]): boolean {
   return computes.every(({ type, metric }) => type === 'metric' && metric.type === 'core');
 }
 
+/** True when those with the most events are the first. */
+export function isByCount({ order }: SelectingGroupBy): boolean {
+  return order.by.type === 'core' && order.direction === 'desc';
+}
+
+/** True when those with the fewest events are the first. */
+export function isByLeast({ order }: SelectingGroupBy): boolean {
+  return order.by.type === 'core' && order.direction === 'asc';
+}
+
 /**
  * The metrics of all computes when the pass that finds the last level's buckets can compute them too: there are no time
  * series, and each takes little memory or is what the level is ordered by.

@@ -5,13 +5,12 @@ import type { CountRuns } from '../../column/count-runs.ts';
 import type { EntryHash, EntrySource, KeptEntries } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { free, grow } from '../../packed/growth.ts';
-import { unpackedView } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import type { Bitmap } from '../model/bitmap.ts';
 import { type BlockSource, isDamage } from '../model/source.ts';
 import { columnsOf } from '../scan/prune.ts';
-import { columnsAt } from '../scan/scan.ts';
+import { idsOf, stringsOf } from '../value/block-strings.ts';
 import {
   type CountedEntries,
   CountedValues,
@@ -477,17 +476,4 @@ export class EntryCounts implements BlockVisitor {
     }
     if (this.memoryBytes > this.#bytesMax) this.isFull = true;
   }
-}
-
-/** The ids of a column over a dictionary, until the next question about packed values. Throws CORRUPTION. */
-function idsOf(column: StringColumn): Uint32Array {
-  const packed = column.packed?.();
-  return (packed && unpackedView(packed, column.entryCount)) ?? column.ids;
-}
-
-/** The only column of a block at a path, when it is one of strings. */
-function stringsOf(block: Block, path: string): StringColumn | undefined {
-  const columns = columnsAt(block, path);
-  const column = columns.length === 1 ? block.column(columns[0]) : undefined;
-  return column?.kind === Kind.STRING ? column : undefined;
 }

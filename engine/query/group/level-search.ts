@@ -1,12 +1,20 @@
-import { assert } from '../../base/assert.ts';
+import { assert, must } from '../../base/assert.ts';
 import type { Units } from '../../base/pause.ts';
+import { rankBoundOf } from '../metric/rank-bound.ts';
 import type { Metric, MetricValue } from '../model/query.ts';
 import type { Progress } from '../model/source.ts';
+import type { HashHeads } from '../value/value-part.ts';
 import { type LevelWay, planLevel } from './aggregate-plan.ts';
 import { type Aggregation, SHARES_MAX } from './aggregation.ts';
 import type { ScanOutcome } from './block-scan.ts';
-import { comparer, FirstBuckets, lastCounts, limitOf } from './bucket-order.ts';
-import { type FieldGroupBy, metricsAtOnce, type SelectingGroupBy } from './computes.ts';
+import { comparer, FirstBuckets, lastRanks, limitOf } from './bucket-order.ts';
+import {
+  type FieldGroupBy,
+  isByCount,
+  isByLeast,
+  metricsAtOnce,
+  type SelectingGroupBy,
+} from './computes.ts';
 import { EntryCounts } from './entry-counts.ts';
 import { takeValue } from './level.ts';
 import type { GroupShare } from './pass.ts';
@@ -19,7 +27,7 @@ import {
 } from './share-search.ts';
 import { parentCountOf } from './stages.ts';
 import { offerFirst } from './top-entries.ts';
-import { Candidates, partOf, ValueSketch } from './value-sketch.ts';
+import { Candidates, LeastValues, partOf, ValueSketch } from './value-sketch.ts';
 
 const ALL: GroupShare = { index: 0, count: 1 };
 /** Others that take shares of one search: for more of them there would be many more shares, who may all be busy. */
@@ -70,15 +78,7 @@ export class LevelSearch {
     const groupBy = this.#groupBy;
     assert(groupBy.type === 'field', `${way} of an attribute`);
     if (way === 'sketch') {
-      const sketch = new ValueSketch(
-        this.#work.stages.slice(0, this.#place),
-        groupBy.path,
-        this.#work.seed,
-      );
-      if ((yield* this.#work.scan.run(sketch)) === 'damaged') return 'damaged';
-      return yield* this.#byPasses(
-        yield* this.#work.tell(Candidates.find(sketch, groupBy.limit + 1)),
-      );
+      return yield* isByLeast(groupBy) ? this.#byLeast(groupBy) : this.#bySketch(groupBy);
     }
     const found = this.#nothing();
     if (way === 'entries') {
@@ -91,6 +91,36 @@ export class LevelSearch {
     return outcome === 'done' ? found : outcome;
   }
 
+  /** Finds the buckets among those that what bounds them leaves; `full` when that does not tell many from others. */
+  *#bySketch(groupBy: FieldGroupBy): Generator<Progress, FoundBuckets | 'full' | 'damaged'> {
+    const { scan, seed } = this.#work;
+    const stages = this.#work.stages.slice(0, this.#place);
+    const bound = must(rankBoundOf(groupBy.order), 'a bound');
+    const sketch = new ValueSketch(stages, groupBy.path, seed, bound);
+    const outcome = yield* scan.run(sketch);
+    if (outcome === 'damaged' || sketch.isFull) return outcome === 'damaged' ? outcome : 'full';
+    return yield* this.#byPasses(
+      yield* this.#work.tell(Candidates.find(sketch, groupBy.limit + 1)),
+    );
+  }
+
+  /** Finds the values of the fewest events by their texts; `full` when too few are known to have one event alone. */
+  *#byLeast({ path, limit }: FieldGroupBy): Generator<Progress, FoundBuckets | 'full' | 'damaged'> {
+    const { scan, seed } = this.#work;
+    const sketch = new ValueSketch([], path, seed, { type: 'events' });
+    let outcome = yield* scan.run(sketch);
+    if (outcome !== 'done') return outcome;
+    const totals = sketch.bounds;
+    const least = new LeastValues({ type: 'least', path, seed, count: limit + 1, totals });
+    outcome = yield* scan.run(least);
+    if (outcome !== 'done') return outcome;
+    const part = least.part();
+    if (part === undefined) return 'full';
+    const found = this.#nothing();
+    outcome = yield* this.#byShare(ALL, part, found);
+    return outcome === 'done' ? found : outcome;
+  }
+
   #nothing(): FoundBuckets {
     const level = this.#work.levelOf(this.#groupBy);
     return noBuckets(this.#groupBy, this.#place, level, this.#metrics.length > 0);
@@ -98,14 +128,15 @@ export class LevelSearch {
 
   /**
    * Finds the buckets in as many passes over shares of the values as memory asks for, those of `candidates` when there
-   * are some; together with other threads where these can take shares.
+   * are some and not many; together with other threads where these can take shares.
    */
-  *#byPasses(candidates?: Candidates): Generator<Progress, FoundBuckets | 'damaged'> {
+  *#byPasses(candidates?: Candidates): Generator<Progress, FoundBuckets | 'full' | 'damaged'> {
     const { scan, seed } = this.#work;
     const limit = limitOf(this.#groupBy, this.#place);
     const others = candidates === undefined ? this.#others : 0;
     const memoryBytesMax = this.#bytesOf(others);
     for (let shares = yield* this.#firstShares(candidates, others, memoryBytesMax); ; ) {
+      if (candidates?.areMany === true) return 'full';
       const found = this.#nothing();
       // The most shares are for who has all the memory.
       const isShared = others > 0 && shares > 1 && shares < SHARES_MAX;
@@ -201,10 +232,10 @@ export class LevelSearch {
     return 'done';
   }
 
-  /** As `searchShare`; a trial takes little memory. */
+  /** As `searchShare`; a trial takes little memory where counts may tell the first ones next. */
   *#byShare(
     share: GroupShare,
-    candidates: Candidates | undefined,
+    candidates: HashHeads | undefined,
     found: FoundBuckets,
     isTrial = false,
   ): Generator<Progress, ScanOutcome> {
@@ -214,7 +245,7 @@ export class LevelSearch {
       groupBy.type === 'field'
         ? this.#work.fieldLevel(groupBy.path, partOf(share, candidates), isTrial)
         : stages[this.#place].level;
-    const bytesMax = limits[isTrial ? 'trialBytesMax' : 'memoryBytesMax'];
+    const bytesMax = limits[isTrial && isByCount(groupBy) ? 'trialBytesMax' : 'memoryBytesMax'];
     return yield* searchShare(scan, this.#task, share, level, found, bytesMax);
   }
 
@@ -244,5 +275,5 @@ function* isEnough(
   first: FirstBuckets,
   limit: number | undefined,
 ): Units<boolean> {
-  return candidates === undefined || (yield* candidates.suffice(lastCounts(first, limit)));
+  return candidates === undefined || (yield* candidates.suffice(lastRanks(first, limit)));
 }

@@ -1,5 +1,6 @@
 import type { BlockRef } from '../../segment/frame.ts';
 import type { MetricTableData } from '../metric/metric-table.ts';
+import type { RankBound } from '../metric/rank-bound.ts';
 import type { EventKey } from '../model/event-id.ts';
 import type { Predicate } from '../model/predicate.ts';
 import type {
@@ -14,6 +15,7 @@ import type {
 } from '../model/query.ts';
 import type { Reach } from '../model/source.ts';
 import type { HashCountsData } from '../value/hash-counts.ts';
+import type { LeastText } from '../value/least-texts.ts';
 import type { TupleTableData } from '../value/tuple-table.ts';
 import type { HeadsSpec } from '../value/value-part.ts';
 import type { ValueTableData } from '../value/value-table.ts';
@@ -68,6 +70,18 @@ export interface EventsSpec {
   columns: readonly ListColumn[];
 }
 
+/**
+ * The `count` values of the fewest events, and the first of these, which are looked for by what a sketch of the only
+ * bucket has of `totals`.
+ */
+export interface LeastSpec {
+  type: 'least';
+  path: string;
+  seed: number;
+  count: number;
+  totals: Uint32Array;
+}
+
 /** A value that events are ordered by, made ready to be compared. */
 export interface OrderKey {
   /** Place of its kind: numbers, strings, false, true. */
@@ -108,7 +122,8 @@ export type VisitorSpec =
       final: boolean;
       memoryBytesMax: number;
     }
-  | { type: 'sketch'; stages: StageSpec[]; path: string; seed: number }
+  | { type: 'sketch'; stages: StageSpec[]; path: string; seed: number; bound: RankBound }
+  | LeastSpec
   | OrderedSpec
   | { type: 'total' };
 
@@ -183,7 +198,8 @@ export type VisitorData =
       hashed: HashCountsData | undefined;
     }
   | { type: 'pass'; stages: (StageData | undefined)[]; tables: MetricTableData[] }
-  | { type: 'sketch'; counts: Uint32Array }
+  | { type: 'sketch'; bounds: Uint32Array }
+  | { type: 'least'; texts: readonly LeastText[] }
   | {
       type: 'shares';
       values: ValueTableData | undefined;

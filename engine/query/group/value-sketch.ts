@@ -1,34 +1,55 @@
 import { assert } from '../../base/assert.ts';
 import { inParts, type Units } from '../../base/pause.ts';
+import type { StringColumn } from '../../column/column.ts';
+import { type KeptEntries, PIECE_ENTRIES, Scratch } from '../../column/entries.ts';
 import type { Block } from '../../segment/block/block.ts';
+import { EntryBounds } from '../metric/entry-bounds.ts';
+import { EventBounds, leastBound, type RankBound } from '../metric/rank-bound.ts';
 import type { Bitmap } from '../model/bitmap.ts';
+import type { MetricValue } from '../model/query.ts';
+import { isDamage } from '../model/source.ts';
+import { columnsAt } from '../scan/scan.ts';
+import { idsOf, stringsOf } from '../value/block-strings.ts';
 import { FieldValues } from '../value/field-values.ts';
+import { LeastTexts } from '../value/least-texts.ts';
+import { Pairs } from '../value/pairs.ts';
 import { HASH_BITS, ValueNumbers } from '../value/value-numbers.ts';
 import { HashHeads, type ValuePart } from '../value/value-part.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import { Nesting, type PassStage } from './nesting.ts';
 import type { GroupShare } from './pass.ts';
-import type { VisitorData, VisitorSpec } from './shared-scan.ts';
+import type { LeastSpec, VisitorData, VisitorSpec } from './shared-scan.ts';
 
-/** Counts of all parents together: 16 MiB of them. */
-const COUNT_BITS = 22;
-/** Counts of a parent at least, or too many values share one. */
-const COUNT_BITS_MIN = 16;
-/** Counts above which candidates are looked for before any is accepted. */
+/** Bounds of all parents together, as a power of two: 16 MiB of them. */
+const BOUND_BITS = 22;
+/** Bounds of a parent at least, or too many values share one, and at most: as many stay in the caches of a core. */
+const BOUND_BITS_MIN = 16;
+const BOUND_BITS_MAX = 20;
+/**
+ * Values whose bounds are the greatest, which are looked for before any is accepted: more by numbers, since values of
+ * many events have great ones among them. When they do not suffice, so many times as many are.
+ */
 const CANDIDATES_MIN = 64;
-/** Groups of counts that differ by an eighth at most, so that a bound is found without sorting. */
-const GROUP_BITS = 3;
-const GROUPS = 32 << GROUP_BITS;
+const CANDIDATES_GROWTH = 8;
+/** One of so many values at most may be candidates: it is quicker to look for all of them then. */
+const CANDIDATES_PART = 4;
+/** Bits by which bounds are told apart in a pass. */
+const DIGIT_BITS = 16;
 
 /** First bits of hashes by which values are in shares. */
 const SHARE_BITS = 16;
 const SHARE_SHIFT = HASH_BITS - SHARE_BITS;
 
-/** Counts that are gone through in a unit, one after the other. */
-const UNIT_COUNTS = 1 << 16;
+/** Memory of which entries are there, beyond which the values of fewest events are not looked for by texts. */
+const PRESENT_BYTES_MAX = 32 * 1024 * 1024;
+/** Pieces of dictionaries that are looked at in a unit. */
+const UNIT_PIECES = 8;
+
+/** Bounds that are gone through in a unit, one after the other. */
+const UNIT_BOUNDS = 1 << 16;
 
 /** Buckets in which sketches can tell values apart. */
-export const SKETCH_PARENTS_MAX = 1 << (COUNT_BITS - COUNT_BITS_MIN);
+export const SKETCH_PARENTS_MAX = 1 << (BOUND_BITS - BOUND_BITS_MIN);
 
 /** Numbers values by the first bits of their hashes: several may have one number. */
 class HashNumbers extends ValueNumbers {
@@ -57,51 +78,67 @@ class HashNumbers extends ValueNumbers {
 }
 
 /**
- * A pass over the blocks that finds how many events the values of an attribute have at most, in each bucket of the
- * stages before: values are counted by a part of their hashes, several together. What it takes does not depend on how
- * many values there are. Owned by one thread.
+ * A pass over the blocks that finds what bounds the values of an attribute in their order, in each bucket of the stages
+ * before: how many events they have at most, or which number comes first. Values are told apart by a part of their
+ * hashes, several together. What it takes does not depend on how many values there are. Owned by one thread.
  */
 export class ValueSketch implements BlockVisitor {
   readonly needsRows = true;
-  readonly isFull = false;
+  /** True when it has met events of which it does not know how they count: then it is not right. */
+  isFull = false;
   readonly parentCount: number;
-  /** Bits of a hash by which values are counted. */
+  /** Bits of a hash by which values are told apart. */
   readonly bits: number;
-  /** Counts in bucket p begin at `p << bits`. */
-  readonly counts: Uint32Array;
+  /** Bounds in bucket p begin at `p << bits`; 0 where there are no events. */
+  readonly bounds: Uint32Array;
+  readonly bound: RankBound;
   readonly #nesting: Nesting;
   readonly #path: string;
   readonly #values: FieldValues<HashNumbers>;
+  readonly #events: EventBounds;
+  readonly #entries: EntryBounds;
 
   /** The `stages` do not grow and have at most SKETCH_PARENTS_MAX buckets; `seed` is that of the tables of values. */
-  constructor(stages: readonly PassStage[], path: string, seed: number) {
+  constructor(stages: readonly PassStage[], path: string, seed: number, bound: RankBound) {
     this.#nesting = new Nesting(stages);
     this.#path = path;
+    this.bound = bound;
     this.parentCount = this.#nesting.bucketCount;
-    this.bits = COUNT_BITS - Math.ceil(Math.log2(this.parentCount));
-    this.counts = new Uint32Array(this.parentCount << this.bits);
-    this.#values = new FieldValues(path, new HashNumbers(seed, this.bits));
+    this.bits = Math.min(BOUND_BITS - Math.ceil(Math.log2(this.parentCount)), BOUND_BITS_MAX);
+    this.bounds = new Uint32Array(this.parentCount << this.bits);
+    const hash = new HashNumbers(seed, this.bits);
+    this.#values = new FieldValues(path, hash);
+    this.#events = new EventBounds(bound);
+    const { bits, bounds } = this;
+    this.#entries = new EntryBounds({ bound, hash, bits, shift: HASH_BITS - bits, bounds });
   }
 
   get memoryBytes(): number {
-    return this.counts.byteLength;
+    return this.bounds.byteLength + this.#entries.memoryBytes;
   }
 
   spec(): VisitorSpec | undefined {
     const stages = this.#nesting.specs;
     const { seed } = this.#values.numbers;
-    return stages && { type: 'sketch', stages, path: this.#path, seed };
+    return stages && { type: 'sketch', stages, path: this.#path, seed, bound: this.bound };
   }
 
-  found(): VisitorData {
-    return { type: 'sketch', counts: this.counts };
+  found(): VisitorData | undefined {
+    return this.isFull ? undefined : { type: 'sketch', bounds: this.bounds };
+  }
+
+  settle(): Units<void> {
+    return this.#entries.settle();
   }
 
   *merge(data: VisitorData): Units<void> {
     assert(data.type === 'sketch', 'a sketch');
-    const { counts } = this;
-    yield* inParts(counts.length, UNIT_COUNTS, (from, to) => {
-      for (let at = from; at < to; at++) counts[at] += data.counts[at];
+    const { bounds } = this;
+    const added = data.bounds;
+    const isSum = this.bound.type === 'events';
+    yield* inParts(bounds.length, UNIT_BOUNDS, (from, to) => {
+      if (isSum) for (let at = from; at < to; at++) bounds[at] += added[at];
+      else for (let at = from; at < to; at++) bounds[at] = Math.max(bounds[at], added[at]);
     });
   }
 
@@ -109,26 +146,60 @@ export class ValueSketch implements BlockVisitor {
 
   *add(block: Block, rows: Bitmap): Units<void> {
     yield* this.#nesting.prepare(block, rows);
+    const codes = this.#events.of(block);
+    if (codes === undefined) {
+      this.isFull = true;
+      return;
+    }
+    const pairsOf = (): Pairs => this.#nesting.pairs();
+    if (yield* this.#entries.add(block, this.#path, pairsOf, codes)) return;
     yield* this.#values.prepare(block, this.#nesting.rows);
-    const pairs = this.#nesting.pairs();
+    const pairs = pairsOf();
+    if (codes === 'ones') this.#count(pairs);
+    else this.#widen(pairs, codes);
+  }
+
+  #count({ rows, groups, count }: Pairs): void {
     const { starts, values } = this.#values.values();
-    const { bits, counts } = this;
-    const { rows: pairRows, groups, count } = pairs;
+    const { bits, bounds } = this;
     for (let at = 0; at < count; at++) {
-      const row = pairRows[at];
+      const row = rows[at];
       const base = groups[at] << bits;
       if (starts === undefined) {
-        if (values[row] !== 0) counts[base + values[row] - 1]++;
+        if (values[row] !== 0) bounds[base + values[row] - 1]++;
       } else {
         for (let index = starts[row]; index < starts[row + 1]; index++)
-          counts[base + values[index]]++;
+          bounds[base + values[index]]++;
+      }
+    }
+  }
+
+  #widen({ rows, groups, count }: Pairs, codes: Uint32Array): void {
+    const { starts, values } = this.#values.values();
+    const { bits, bounds } = this;
+    for (let at = 0; at < count; at++) {
+      const row = rows[at];
+      const base = groups[at] << bits;
+      const code = codes[row];
+      if (starts === undefined) {
+        const place = base + values[row] - 1;
+        if (values[row] !== 0 && bounds[place] < code) bounds[place] = code;
+      } else {
+        for (let index = starts[row]; index < starts[row + 1]; index++) {
+          const place = base + values[index];
+          if (bounds[place] < code) bounds[place] = code;
+        }
       }
     }
   }
 }
 
-/** The values that may be among the first of a parent by their counts: those with `leasts[parent]` events or more. */
+/** The values that may be among the first of a parent by their bounds: those that have `leasts[parent]` or more. */
 export class Candidates extends HashHeads {
+  /** True when so many values are among them that it is quicker to look for all. */
+  areMany = false;
+  /** Values of a parent that are to be candidates. */
+  #count = 0;
   readonly #sketch: ValueSketch;
   readonly #leasts: Uint32Array;
 
@@ -142,54 +213,176 @@ export class Candidates extends HashHeads {
   /** Finds the candidates of a finished sketch, in units; `limit`: how many values are wanted of each parent. */
   static *find(sketch: ValueSketch, limit: number): Units<Candidates> {
     const candidates = new Candidates(sketch);
-    yield* candidates.#find(limit);
+    candidates.#count = Math.max(limit * 2, CANDIDATES_MIN);
+    for (let parent = 0; parent < sketch.parentCount; parent++) yield* candidates.#find(parent, 1);
+    yield* candidates.#mark();
     return candidates;
   }
 
-  *#find(limit: number): Units<void> {
-    const { parentCount, bits, counts } = this.#sketch;
-    const candidateCount = Math.max(limit * 2, CANDIDATES_MIN);
-    for (let parent = 0; parent < parentCount; parent++) {
-      const own = counts.subarray(parent << bits, (parent + 1) << bits);
-      this.#leasts[parent] = yield* boundOf(own, candidateCount);
-    }
-    yield* this.#mark();
-  }
-
   /**
-   * True when no other value of a parent can be among its first, if the last of these has `count` events, 0 for want of
-   * some. If there may be others, they are candidates from now on. Found in units.
+   * True when no other value of a parent can be among its first, if the last of these has a rank of `lasts`, none for
+   * want of some. If there may be others, those whose bounds are the greatest are candidates from now on. Found in
+   * units.
    */
-  *suffice(counts: ReadonlyMap<number, number>): Units<boolean> {
+  *suffice(lasts: ReadonlyMap<number, MetricValue | undefined>): Units<boolean> {
     let enough = true;
+    this.#count *= CANDIDATES_GROWTH;
     for (let parent = 0; parent < this.#sketch.parentCount; parent++) {
-      const least = Math.max(counts.get(parent) ?? 0, 1);
+      const least = leastBound(this.#sketch.bound, lasts.get(parent));
       if (least >= this.#leasts[parent]) continue;
-      this.#leasts[parent] = least;
+      yield* this.#find(parent, least);
       enough = false;
     }
     if (!enough) yield* this.#mark();
     return enough;
   }
 
+  /** Looks for as many values of a parent as are to be candidates, with bounds of `least` at least. */
+  *#find(parent: number, least: number): Units<void> {
+    const { bits, bounds } = this.#sketch;
+    const own = bounds.subarray(parent << bits, (parent + 1) << bits);
+    this.#leasts[parent] = Math.max(yield* greatestOf(own, this.#count), least);
+  }
+
   *#mark(): Units<void> {
-    const { counts } = this.#sketch;
+    const { bounds, bits } = this.#sketch;
     const { wanted } = this.spec;
     const leasts = this.#leasts;
     const mask = wanted.length - 1;
-    const { bits } = this.#sketch;
-    yield* inParts(counts.length, UNIT_COUNTS, (from, to) => {
+    let known = 0;
+    let marked = 0;
+    yield* inParts(bounds.length, UNIT_BOUNDS, (from, to) => {
       for (let at = from; at < to; at++) {
-        if (counts[at] >= leasts[at >>> bits]) wanted[at & mask] = 1;
+        if (bounds[at] === 0) continue;
+        known++;
+        if (bounds[at] < leasts[at >>> bits]) continue;
+        marked++;
+        wanted[at & mask] = 1;
       }
     });
+    this.areMany = marked * CANDIDATES_PART > known;
+  }
+}
+
+/**
+ * A pass over the blocks that finds the values that may have the fewest events, and be the first of these in natural
+ * order. Owned by one thread.
+ */
+export class LeastValues implements BlockVisitor {
+  readonly needsRows = true;
+  readonly #spec: LeastSpec;
+  readonly #bits: number;
+  readonly #hash: HashNumbers;
+  readonly #texts: LeastTexts;
+  /** By dictionary of a segment, and entry + 1, how many selected events have it: 2 for more, which are too many. */
+  readonly #present = new Map<KeptEntries, Uint8Array>();
+  readonly #pairs = new Pairs();
+  /** True when it has met values that are not strings. */
+  #isStrange = false;
+
+  constructor(spec: LeastSpec) {
+    this.#spec = spec;
+    this.#bits = Math.log2(spec.totals.length);
+    this.#hash = new HashNumbers(spec.seed, this.#bits);
+    this.#texts = new LeastTexts(spec.count, spec.totals);
+  }
+
+  get isFull(): boolean {
+    return this.#isStrange || this.#texts.isLarge || this.memoryBytes > PRESENT_BYTES_MAX;
+  }
+
+  get memoryBytes(): number {
+    return this.#present.values().reduce((sum, { length }) => sum + length, 0);
+  }
+
+  spec(): VisitorSpec {
+    return this.#spec;
+  }
+
+  found(): VisitorData | undefined {
+    return this.isFull ? undefined : { type: 'least', texts: this.#texts.data };
+  }
+
+  *merge(data: VisitorData): Units<void> {
+    assert(data.type === 'least', 'least values');
+    this.#texts.merge(data.texts);
+    yield;
+  }
+
+  addCount(): void {}
+
+  *add(block: Block, rows: Bitmap): Units<void> {
+    const column = stringsOf(block, this.#spec.path);
+    if (column === undefined) {
+      this.#isStrange ||= columnsAt(block, this.#spec.path).length > 0;
+      return;
+    }
+    const { shared } = column;
+    const known = shared && this.#present.get(shared);
+    const present = known ?? new Uint8Array(column.entryCount + 1);
+    this.#pairs.reset(rows);
+    const ids = idsOf(column);
+    const { rows: list, count } = this.#pairs;
+    for (let at = 0; at < count; at++) {
+      const id = ids[list[at]];
+      if (present[id] <= 1) present[id]++;
+    }
+    if (shared === undefined) yield* this.#takeOwn(column, present);
+    else if (known === undefined) this.#present.set(shared, present);
+  }
+
+  /** Looks at the texts of a block's own strings, in units. */
+  *#takeOwn({ entryCount, bytes, offsets }: StringColumn, present: Uint8Array): Units<void> {
+    const shift = HASH_BITS - this.#bits;
+    yield* inParts(entryCount, UNIT_PIECES * PIECE_ENTRIES, (from, to) => {
+      for (let entry = from; entry < to; entry++) {
+        if (present[entry + 1] !== 1) continue;
+        const [start, end] = [offsets[entry], offsets[entry + 1]];
+        this.#texts.offer(this.#hash.hashOf(bytes, start, end) >>> shift, bytes, start, end);
+      }
+    });
+  }
+
+  /** Looks at the texts of all segments, in units. */
+  *settle(): Units<void> {
+    try {
+      for (const [dictionary, present] of this.#present) yield* this.#take(dictionary, present);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#isStrange = true;
+    }
+    this.#present.clear();
+  }
+
+  *#take(dictionary: KeptEntries, present: Uint8Array): Units<void> {
+    const hashes = yield* dictionary.hashUnits(this.#hash);
+    const shift = HASH_BITS - this.#bits;
+    const scratch = new Scratch();
+    yield* inParts(Math.ceil(dictionary.entryCount / PIECE_ENTRIES), UNIT_PIECES, (from, to) => {
+      for (let first = from * PIECE_ENTRIES; first < to * PIECE_ENTRIES; first += PIECE_ENTRIES) {
+        const { bytes, offsets } = dictionary.piece(first, scratch);
+        for (let at = 0; at < offsets.length - 1; at++) {
+          if (present[first + at + 1] !== 1) continue;
+          this.#texts.offer(hashes[first + at] >>> shift, bytes, offsets[at], offsets[at + 1]);
+        }
+      }
+    });
+  }
+
+  /** The values; `undefined` when it is not known which these are. */
+  part(): HashHeads | undefined {
+    const texts = this.isFull ? undefined : this.#texts.texts;
+    if (texts === undefined) return undefined;
+    const wanted = new Uint8Array(this.#spec.totals.length);
+    for (const { cell } of texts) wanted[cell] = 1;
+    return new HashHeads({ bits: this.#bits, wanted });
   }
 }
 
 /** The values of a share, among the candidates if there are some. */
 export function partOf(
   { index, count }: GroupShare,
-  candidates?: Candidates,
+  candidates?: HashHeads,
 ): ValuePart | undefined {
   if (count === 1) return candidates;
   // By the first bits of hashes: tables look values up by the others.
@@ -197,28 +390,21 @@ export function partOf(
   return { has: (hash) => isOfShare(hash) && (candidates?.has(hash) ?? true) };
 }
 
-/** The greatest bound of a group of counts that at least `wanted` of them reach; 1 when not so many are above 0. */
-function* boundOf(counts: Uint32Array, wanted: number): Units<number> {
-  const sizes = new Uint32Array(GROUPS);
-  yield* inParts(counts.length, UNIT_COUNTS, (from, to) => {
-    for (let at = from; at < to; at++) sizes[groupOf(counts[at])]++;
-  });
-  let reached = 0;
-  for (let group = GROUPS - 1; group > 0; group--) {
-    reached += sizes[group];
-    if (reached >= wanted) return leastOf(group);
+/** The `rank`-th greatest bound, from 1 on; 1 when not so many are above 0. */
+function* greatestOf(bounds: Uint32Array, rank: number): Units<number> {
+  let first = 0;
+  let left = rank;
+  for (let shift = DIGIT_BITS; shift >= 0; shift -= DIGIT_BITS) {
+    const sizes = new Uint32Array(1 << DIGIT_BITS);
+    yield* inParts(bounds.length, UNIT_BOUNDS, (from, to) => {
+      for (let at = from; at < to; at++) {
+        const digit = (bounds[at] - first) >>> shift;
+        if (bounds[at] >= first && digit < sizes.length) sizes[digit]++;
+      }
+    });
+    let digit = sizes.length - 1;
+    while (digit > 0 && sizes[digit] < left) left -= sizes[digit--];
+    first += digit * 2 ** shift;
   }
-  return 1;
-}
-
-/** The group of a count: itself while it is small, then its first GROUP_BITS + 1 bits. */
-function groupOf(count: number): number {
-  const shift = 31 - Math.clz32(count) - GROUP_BITS;
-  return shift <= 0 ? count : ((shift + 1) << GROUP_BITS) + ((count >>> shift) & 7);
-}
-
-/** The least count of a group. */
-function leastOf(group: number): number {
-  const shift = (group >>> GROUP_BITS) - 1;
-  return shift <= 0 ? group : (8 + (group & 7)) * 2 ** shift;
+  return Math.max(first, 1);
 }

@@ -28,6 +28,8 @@ import {
   divisorOf,
   isPresent,
   keepNumbers,
+  PACKED_MAX,
+  RowNumbers,
   talliesOf,
   widenBounds,
 } from './number-kernels.ts';
@@ -36,9 +38,6 @@ import { Quantiles, type QuantilesData } from './quantile.ts';
 import { placesOf } from './quantile-code.ts';
 import { SharedStrings } from './shared-strings.ts';
 import { Sums, type SumsData } from './sum.ts';
-
-/** Numbers up to which those of a column are summed up as they are packed. */
-const PACKED_MAX = 2 ** 31 - 2;
 
 /** Rows from which on it is quicker to count ranks than to tally codes. */
 const SPREAD_MIN = 1_024;
@@ -88,6 +87,7 @@ export class Summary {
   readonly #distinct: DistinctNumbers;
   /** Pairs of rows that have plain numbers in a column. */
   readonly #numbers = new Pairs();
+  readonly #mantissas = new RowNumbers();
   readonly #wanted = new WantedIds();
 
   /** Keeps no more than `aggregations` ask for. Summaries that are merged have hashes of one key. */
@@ -281,13 +281,15 @@ export class Summary {
 
   /** Adds numbers that a column holds as mantissas or doubles. */
   #addPlain(column: NumberColumn, pairs: Pairs): void {
-    const { scale, mantissas } = column;
+    const { scale } = column;
+    const mantissas = this.#mantissas.of(column, pairs);
     countPairs(pairs, this.#numberCounts);
     if (this.#sums !== undefined) {
       if (scale !== SCALE_DOUBLE) this.#sums.addDecimals(pairs, mantissas, scale);
       else this.#sums.addDoubles(pairs, mantissas);
     }
-    if (this.#needsBounds) widenBounds(column, pairs, this.#mins, this.#maxs, this.#longBounds);
+    if (this.#needsBounds)
+      widenBounds(column, mantissas, pairs, this.#mins, this.#maxs, this.#longBounds);
     this.#quantiles?.addNumbers(pairs, mantissas, divisorOf(column));
   }
 

@@ -3,11 +3,14 @@ import type { Column, NumberColumn, Presence } from '../../column/column.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import { plainValues, type Tallies } from '../../packed/cells.ts';
-import { tallyRows } from '../../packed/packed.ts';
+import { tallyRows, unpackedView } from '../../packed/packed.ts';
 import { TALLIED_MAX } from '../../packed/plain-tally.ts';
 import { type Bitmap, hasRow } from '../model/bitmap.ts';
 import type { Pairs } from '../value/pairs.ts';
 import type { LongBounds } from './long-bounds.ts';
+
+/** Numbers up to which those of a column are read as they are packed. */
+export const PACKED_MAX = 2 ** 31 - 2;
 
 /*
  * Loops over pairs of a block's rows and groups.
@@ -63,18 +66,44 @@ export function divisorOf({ scale }: NumberColumn): number {
   return scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
 }
 
+/** Numbers of columns by row, as they are needed, in memory that the next column uses again. */
+export class RowNumbers {
+  #mantissas = new Float64Array(0);
+
+  /** The mantissas of the rows of `pairs`, which have plain numbers in a column; of other rows they mean nothing. */
+  of(column: NumberColumn, { rows, count }: Pairs): Float64Array {
+    const coded = column.coded();
+    const packed = coded?.codes ?? column.packed(PACKED_MAX);
+    const last = coded === undefined ? PACKED_MAX : coded.table.length - 1;
+    const found = packed && unpackedView(packed, last);
+    if (found === undefined) return column.mantissas;
+    if (this.#mantissas.length < found.length) this.#mantissas = new Float64Array(found.length);
+    const mantissas = this.#mantissas;
+    if (coded === undefined) {
+      for (let at = 0; at < count; at++) mantissas[rows[at]] = found[rows[at]] - 1;
+    } else {
+      for (let at = 0; at < count; at++) mantissas[rows[at]] = coded.table[found[rows[at]]];
+    }
+    return mantissas;
+  }
+}
+
 /** Whole numbers from here on, as parts of decimals, are not told apart by doubles. */
 const MANTISSA_EXACT_MAX = 1e15;
 
-/** Widens the bounds of each group by its numbers: those that lie between doubles go to `long`. */
+/**
+ * Widens the bounds of each group by its numbers, of which it gets the mantissas by row: those that lie between doubles
+ * go to `long`.
+ */
 export function widenBounds(
   column: NumberColumn,
+  mantissas: Float64Array,
   { rows, groups, count }: Pairs,
   mins: Float64Array,
   maxs: Float64Array,
   long: LongBounds,
 ): void {
-  const { mantissas, scale } = column;
+  const { scale } = column;
   const divisor = divisorOf(column);
   const exactMax = divisor === 1 ? Number.POSITIVE_INFINITY : MANTISSA_EXACT_MAX;
   const longNumber = (mantissa: number) => ({

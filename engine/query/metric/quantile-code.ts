@@ -9,7 +9,7 @@ const ZERO = 2 ** 21;
 /** Codes are above 0 and below this one. */
 export const CODES = 2 * ZERO;
 /** Whole numbers below have their codes in a table. */
-const SMALL_VALUES = 2 ** 16;
+export const SMALL_VALUES = 2 ** 16;
 /** Bits by which codes are told apart in a pass of `codeAtRank`. */
 const DIGIT_BITS = 8;
 

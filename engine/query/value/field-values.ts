@@ -12,6 +12,7 @@ import type { Entries, KeptEntries } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import { grow } from '../../packed/growth.ts';
+import { unpackedView } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { ArrayCursor } from '../filter/json.ts';
 import { asciiText } from '../filter/text.ts';
@@ -67,6 +68,7 @@ export class FieldValues<Numbers extends ValueNumbers> {
   #rows: Bitmap = new Uint32Array(0);
   #coded: CodedValues | undefined;
   #values = new Int32Array(0);
+  #ids = new Uint32Array(0);
   #found: RowValues | undefined;
   #known = new Int32Array(0);
   #knownOf: object | undefined;
@@ -283,7 +285,7 @@ export class FieldValues<Numbers extends ValueNumbers> {
       this.isLarge = true;
       return { codes: new Uint32Array(rows.length * WORD_ROWS), known: Int32Array.of(1) };
     }
-    const codes = column.ids;
+    const codes = this.#idsOf(column);
     const dictionary = shared ?? column.own;
     const known = this.#knownFor(dictionary ?? column.offsets, column.entryCount);
     if (areKnown(codes, known, rows)) return { codes, known };
@@ -305,6 +307,16 @@ export class FieldValues<Numbers extends ValueNumbers> {
       if (rows.length > UNIT_WORDS || word < rows.length) yield;
     }
     return { codes, known };
+  }
+
+  /** The ids of a column; as they are unpacked they lie in memory that the next column uses again. */
+  #idsOf(column: StringColumn): Uint32Array {
+    const packed = column.packed?.();
+    const found = packed && unpackedView(packed, column.entryCount);
+    if (found === undefined) return column.ids;
+    if (this.#ids.length < found.length) this.#ids = new Uint32Array(found.length);
+    this.#ids.set(found);
+    return this.#ids.subarray(0, found.length);
   }
 
   /**

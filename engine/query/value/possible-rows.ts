@@ -1,10 +1,9 @@
 import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { KeptEntries } from '../../column/entries.ts';
-import { Kind } from '../../column/kind.ts';
 import { chooseValues } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { type Bitmap, keepRows } from '../model/bitmap.ts';
-import { columnsAt } from '../scan/scan.ts';
+import { stringsOf } from './block-strings.ts';
 import { TEXT_NEEDED, type ValueNumbers } from './value-numbers.ts';
 
 /** Rows whose value at a path may have a number, as hashes tell. Used by one thread. */
@@ -26,10 +25,8 @@ export class PossibleRows {
    * where there is none. Throws CORRUPTION.
    */
   *among(block: Block, rows: Bitmap): Units<Bitmap> {
-    const [index, ...others] = columnsAt(block, this.#path);
-    if (index === undefined || others.length > 0) return rows;
-    const column = block.column(index);
-    if (column.kind !== Kind.STRING || column.shared === undefined) return rows;
+    const column = stringsOf(block, this.#path);
+    if (column?.shared === undefined) return rows;
     const possible = yield* this.#possibleOf(column.shared);
     const ids = column.packed?.();
     const found = ids && chooseValues(ids, possible);
