@@ -53,8 +53,9 @@ export class BlockCache {
   #rest(key: string, segment: number, block: Block): void {
     if (this.#heads.get(key) === undefined) return;
     this.#resting.keep(key, segment, block, block.rest(false));
-    if (++this.#restedCount % LOOK_EVERY === 0)
-      this.#resting.weighNext((resting) => resting.rest(true));
+    if (++this.#restedCount % LOOK_EVERY !== 0) return;
+    this.#resting.weighNext((resting) => resting.rest(true));
+    this.#heads.weighNext((head) => head.memoryBytes);
   }
 
   /** Forgets the blocks of segments that are gone. */

@@ -76,12 +76,7 @@ export function* rowsWhere(plan: Plan, block: Block, rows: Bitmap): Units<Bitmap
 
 /** Numbers of the columns at `path`, one for each kind that it has in this block. */
 export function columnsAt(block: Block, path: string): number[] {
-  const found: number[] = [];
-  const { columns } = block;
-  for (let index = 0; index < columns.length; index++) {
-    if (columns[index].path === path) found.push(index);
-  }
-  return found;
+  return block.columnsAt(path);
 }
 
 function* rowsOfAny(children: readonly Plan[], block: Block, rows: Bitmap): Units<Bitmap> {
@@ -109,7 +104,7 @@ function rowsThatExist(paths: readonly string[], block: Block, rows: Bitmap): Bi
 function* rowsOfWords(test: WordsTest, block: Block, rows: Bitmap): Units<Bitmap> {
   const found = noRows(block.rowCount);
   for (const index of columnsAt(block, MESSAGE)) {
-    const { kind } = block.columns[index];
+    const { kind } = block.info(index);
     if (kind !== Kind.STRING && kind !== Kind.DATE) continue;
     addRows(found, yield* rowsOfColumn(block, index, test, rows));
     if (block.rowCount > UNIT_ROWS) yield;
