@@ -151,9 +151,9 @@ export class BlockColumns {
   }
 
   #info({ path, kind, presentCount }: ColumnOutline, index: number): ColumnInfo {
+    const info = { path: this.#head.paths[path], kind, presentCount };
     const hasZone = index < this.#table.length && hasZones(kind);
-    const zone = hasZone ? this.entry(index).zone : undefined;
-    return { path: this.#head.paths[path], kind, presentCount, ...zone };
+    return hasZone ? { ...info, ...this.#table.zone(index) } : info;
   }
 }
 

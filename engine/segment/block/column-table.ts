@@ -1,5 +1,5 @@
 import { damaged } from '../../base/errors.ts';
-import { RegionReader } from '../../column/chunk.ts';
+import { RegionReader, type Zone } from '../../column/chunk.ts';
 import type { Kind } from '../../column/kind.ts';
 import { type ColumnEntry, type PresenceEntry, type ReadEntry, readEntry } from './column-entry.ts';
 
@@ -30,6 +30,8 @@ export class ColumnTable {
   readonly #cells: Uint32Array;
   /** Where the regions before each column's end. */
   readonly #ends: Float64Array;
+  /** Least and greatest value of each column. */
+  readonly #zones: Float64Array;
   /** The column whose entry brings each row list. */
   readonly #lists: number[] = [];
 
@@ -42,6 +44,7 @@ export class ColumnTable {
     this.length = count;
     this.#cells = new Uint32Array(count * Cell.LENGTH);
     this.#ends = new Float64Array(count);
+    this.#zones = new Float64Array(count * 2);
     for (let column = 0; column < count; column++) {
       const cells = this.#cells.subarray(column * Cell.LENGTH, (column + 1) * Cell.LENGTH);
       cells[Cell.AT] = meta.at;
@@ -51,13 +54,18 @@ export class ColumnTable {
       cells[Cell.PATH] = entry.path;
       cells[Cell.KIND] = entry.kind;
       cells[Cell.PRESENT_COUNT] = entry.presentCount;
+      if (entry.zone !== undefined) {
+        this.#zones[column * 2] = entry.zone.min;
+        this.#zones[column * 2 + 1] = entry.zone.max;
+      }
       if (list !== undefined) this.#lists.push(column);
     }
   }
 
   /** Memory that it takes, but for the meta. */
   get memoryBytes(): number {
-    return this.#cells.byteLength + this.#ends.byteLength + this.#lists.length * 8;
+    const bounds = this.#ends.byteLength + this.#zones.byteLength;
+    return this.#cells.byteLength + bounds + this.#lists.length * 8;
   }
 
   /** The number of the path of a column. */
@@ -67,6 +75,11 @@ export class ColumnTable {
 
   kind(column: number): Kind {
     return this.#cells[column * Cell.LENGTH + Cell.KIND] as Kind;
+  }
+
+  /** Bounds of the values of a column of numbers or dates. */
+  zone(column: number): Zone {
+    return { min: this.#zones[column * 2], max: this.#zones[column * 2 + 1] };
   }
 
   /** Path, kind and count of values of a column. */
