@@ -3,6 +3,7 @@ import type { BlockHead } from '../segment/block/block-head.ts';
 import { type BlockRef, placeKey } from '../segment/frame.ts';
 import { ChunkCache } from './chunk-cache.ts';
 import { KeptByBytes } from './kept-by-bytes.ts';
+import type { Shrinkable } from './model/room.ts';
 
 /** Memory of the opened blocks that keep what they have decoded: those that were read last. */
 const BLOCKS_BYTES_MAX = 24 * 1024 * 1024;
@@ -33,6 +34,11 @@ export class BlockCache {
 
   constructor(restingBytesMax = RESTING_BYTES_MAX) {
     this.#resting = new KeptByBytes(restingBytesMax);
+  }
+
+  /** Where it keeps them. */
+  get caches(): readonly Shrinkable[] {
+    return [this.#blocks, this.#resting, this.#heads, ...this.chunks.caches];
   }
 
   /** The block at `ref`; `open` opens it when it is not kept, with its head when this is, and throws what it likes. */
