@@ -164,6 +164,11 @@ export class ByteReader {
     this.#at = at;
   }
 
+  /** Where the next byte lies among all. */
+  get at(): number {
+    return this.#from + this.#at;
+  }
+
   get remaining(): number {
     return this.#end - this.#at;
   }

@@ -164,11 +164,13 @@ export type Region =
 export class RegionReader {
   readonly meta: ByteReader;
   readonly #areChunks: boolean;
-  #next = 0;
+  #next: number;
 
-  constructor(meta: Uint8Array, areChunks = false) {
-    this.meta = new ByteReader(meta);
+  /** Begins at `at` of the meta, with `end` behind all regions before. */
+  constructor(meta: Uint8Array, areChunks = false, at = 0, end = 0) {
+    this.meta = new ByteReader(meta, at);
     this.#areChunks = areChunks;
+    this.#next = end;
   }
 
   /** Bytes of all regions so far. */

@@ -3,6 +3,7 @@ import type { BlockHead } from '../segment/block/block-head.ts';
 import { type BlockRef, placeKey } from '../segment/frame.ts';
 import { ChunkCache } from './chunk-cache.ts';
 import { KeptByBytes } from './kept-by-bytes.ts';
+import type { Shrinkable } from './model/room.ts';
 
 /** Memory of the opened blocks that keep what they have decoded: those that were read last. */
 const BLOCKS_BYTES_MAX = 24 * 1024 * 1024;
@@ -35,6 +36,11 @@ export class BlockCache {
     this.#resting = new KeptByBytes(restingBytesMax);
   }
 
+  /** Where it keeps them. */
+  get caches(): readonly Shrinkable[] {
+    return [this.#blocks, this.#resting, this.#heads, ...this.chunks.caches];
+  }
+
   /** The block at `ref`; `open` opens it when it is not kept, with its head when this is, and throws what it likes. */
   get(ref: BlockRef, open: (head: BlockHead | undefined) => Block): Block {
     const { segment, rowCount, bytes } = ref;
@@ -53,8 +59,9 @@ export class BlockCache {
   #rest(key: string, segment: number, block: Block): void {
     if (this.#heads.get(key) === undefined) return;
     this.#resting.keep(key, segment, block, block.rest(false));
-    if (++this.#restedCount % LOOK_EVERY === 0)
-      this.#resting.weighNext((resting) => resting.rest(true));
+    if (++this.#restedCount % LOOK_EVERY !== 0) return;
+    this.#resting.weighNext((resting) => resting.rest(true));
+    this.#heads.weighNext((head) => head.memoryBytes);
   }
 
   /** Forgets the blocks of segments that are gone. */

@@ -1,5 +1,6 @@
 import { type BlockRef, placeKey } from '../segment/frame.ts';
 import { IdleCache } from './idle-cache.ts';
+import type { Shrinkable } from './model/room.ts';
 
 /** Memory of chunks. */
 const BYTES_MAX = 12 * 1024 * 1024;
@@ -37,6 +38,11 @@ export class ChunkCache {
       const isAlone = chunk.buffer.byteLength === chunk.length;
       return { value: isAlone ? chunk : chunk.slice(), bytes: chunk.length };
     });
+  }
+
+  /** Where it keeps them. */
+  get caches(): readonly Shrinkable[] {
+    return [this.#kept];
   }
 
   /** Forgets segments that are gone. */

@@ -2,6 +2,7 @@ import { CompactFooter, NameLists } from '../segment/compact-footer.ts';
 import { type Footer, memoryOf } from '../segment/footer.ts';
 import { type PlainFooter, readFooter, type ShareNames } from '../segment/footer-reader.ts';
 import { KeptByBytes } from './kept-by-bytes.ts';
+import type { Shrinkable } from './model/room.ts';
 
 /** Memory of footers that are read: of a thousand small segments, or fifteen hundred of a million rows. */
 const READ_BYTES_MAX = 16 * 1024 * 1024;
@@ -32,6 +33,11 @@ export class FooterCache {
   /** Memory that it takes, about. */
   get bytes(): number {
     return this.#read.bytes + this.#compact.bytes;
+  }
+
+  /** Where it keeps them. */
+  get caches(): readonly Shrinkable[] {
+    return [this.#read, this.#compact];
   }
 
   /** The footer of a segment; `read` reads it from its file when it is not kept, and throws what it likes. */

@@ -1,3 +1,6 @@
+import { must } from '../base/assert.ts';
+import type { Shrinkable } from './model/room.ts';
+
 /** A value with the memory that it takes. */
 export interface Sized<T> {
   value: T;
@@ -23,7 +26,7 @@ type KeptFrom = 'first' | 'second';
  * them than there is room for, again and again, so that what was used longest ago is what they need next: it stays
  * until nobody asks for it any more. Used by one thread.
  */
-export class IdleCache<T> {
+export class IdleCache<T> implements Shrinkable {
   readonly #bytesMax: number;
   readonly #seen = new Set<string>();
   /** Those that were used last at the end. */
@@ -92,6 +95,10 @@ export class IdleCache<T> {
     if (kept?.value !== value) return;
     this.#drop(key);
     this.#keep(key, { ...kept, bytes }, (own) => own);
+  }
+
+  dropOldest(): void {
+    this.#drop(must(this.#kept.keys().next().value, 'value that takes memory'));
   }
 
   /** Forgets segments that are gone. */

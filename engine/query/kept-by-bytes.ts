@@ -1,3 +1,6 @@
+import { must } from '../base/assert.ts';
+import type { Shrinkable } from './model/room.ts';
+
 interface Kept<T> {
   value: T;
   segment: number;
@@ -5,7 +8,7 @@ interface Kept<T> {
 }
 
 /** Values of segments by key, of up to some bytes; what was used longest ago goes when there are more. */
-export class KeptByBytes<K, T> {
+export class KeptByBytes<K, T> implements Shrinkable {
   readonly #bytesMax: number;
   readonly #onExcess: ((key: K, segment: number, value: T) => void) | undefined;
   /** The one that was used last at the end. */
@@ -57,11 +60,13 @@ export class KeptByBytes<K, T> {
   }
 
   #dropExcess(): void {
-    for (const [oldest, kept] of this.#kept) {
-      if (this.#bytes <= this.#bytesMax) return;
-      this.drop(oldest);
-      this.#onExcess?.(oldest, kept.segment, kept.value);
-    }
+    while (this.#bytes > this.#bytesMax) this.dropOldest();
+  }
+
+  dropOldest(): void {
+    const [oldest, kept] = must(this.#kept.entries().next().value, 'value that takes memory');
+    this.drop(oldest);
+    this.#onExcess?.(oldest, kept.segment, kept.value);
   }
 
   /** Forgets a value. */

@@ -1,5 +1,6 @@
 import type { Entries } from '../column/entries.ts';
 import { IdleCache, type Sized } from './idle-cache.ts';
+import type { Shrinkable } from './model/room.ts';
 
 /** Memory of pieces: of some 250,000 strings. */
 const BYTES_MAX = 12 * 1024 * 1024;
@@ -24,6 +25,11 @@ export class PieceCache {
       return { value, bytes: value.bytes.length + value.offsets.byteLength + PIECE_BYTES };
     };
     return this.#kept.get(segment, `${segment} ${dictionary} ${piece}`, make, ownEntries);
+  }
+
+  /** Where it keeps them. */
+  get caches(): readonly Shrinkable[] {
+    return [this.#kept];
   }
 
   /** Forgets segments that are gone. */

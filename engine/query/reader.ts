@@ -13,6 +13,7 @@ import { FooterCache } from './footer-cache.ts';
 import { KeptByBytes } from './kept-by-bytes.ts';
 import { EventIds } from './model/event-id.ts';
 import { FilterCache, type SelectedRows, type VisibleMinutes } from './model/filter-cache.ts';
+import { Room } from './model/room.ts';
 import type { BlockSource } from './model/source.ts';
 import { PieceCache } from './piece-cache.ts';
 import { SumCache } from './sum-cache.ts';
@@ -26,6 +27,8 @@ const SEALED_FILE_BYTES = 8_192;
 const VISIBLE_BYTES_MAX = 32 * 1024 * 1024;
 /** Memory of the rows that predicates select: of one predicate for at least 2,000 blocks, 130 million rows. */
 const SELECTED_BYTES_MAX = 16 * 1024 * 1024;
+/** Memory that all takes together which a reader keeps from query to query, but the rows that predicates select. */
+const KEPT_BYTES_MAX = 128 * 1024 * 1024;
 /** Memory and files that a reader may take. */
 export interface ReaderMemory {
   /** Bytes that one query may keep until it is answered; 256 MiB unless it is given. */
@@ -54,6 +57,7 @@ export class Reader implements BlockSource {
   #lastSealed: SealedFile | undefined;
   readonly #blocks = new BlockCache();
   readonly #pieces = new PieceCache();
+  readonly #room: Room;
 
   /** `secret` is the manifest's. */
   constructor(disk: Disk, secret: Uint8Array, memory: ReaderMemory = {}) {
@@ -64,11 +68,15 @@ export class Reader implements BlockSource {
     this.ids = new EventIds(secret);
     this.memoryBytesMax = queryBytesMax;
     this.selected = selectedBytesMax === 0 ? undefined : new FilterCache(selectedBytesMax);
+    const caches = [this.#blocks, this.#footers, this.#pieces, this.sums];
+    const all = [this.visible, this.#sealed, ...caches.flatMap((one) => one.caches)];
+    this.#room = new Room(KEPT_BYTES_MAX, all);
   }
 
   /** Opens a block, or gives the one that is open. Throws CORRUPTION, also when the file is not there; IO. */
   open(ref: BlockRef): Block {
     if (isHole(ref)) corruption(ref, 'rows are lost');
+    this.#room.fit();
     return this.#blocks.get(ref, (head) => {
       if (ref.sealed) {
         const { chunks } = this.#blocks;
@@ -143,6 +151,7 @@ export class Reader implements BlockSource {
 
   #footer(ref: BlockRef): Footer {
     const { segment } = ref;
+    this.#room.fit();
     return this.#footers.get(segment, (share) =>
       new SealedFile(this.#source(ref), segment).plainFooter(share),
     );

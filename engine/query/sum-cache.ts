@@ -2,6 +2,7 @@ import type { Units } from '../base/pause.ts';
 import type { GrowingSumKeeper, SumKey, Summed } from '../column/entries.ts';
 import type { SumSource } from '../segment/block/block-sources.ts';
 import { IdleCache } from './idle-cache.ts';
+import type { Shrinkable } from './model/room.ts';
 
 /** Memory of sums: of 50 million rows, how many distinct values two attributes have with a million each. */
 const BYTES_MAX = 36 * 1024 * 1024;
@@ -43,6 +44,11 @@ export class SumCache implements SumSource {
     const made = yield* make();
     this.#kept.get(segment, name, () => ({ value: made, bytes: made.memoryBytes + SUM_BYTES }));
     return made;
+  }
+
+  /** Where it keeps them. */
+  get caches(): readonly Shrinkable[] {
+    return [this.#kept];
   }
 
   /** Forgets segments that are gone, and all that may be of one of them. */

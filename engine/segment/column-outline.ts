@@ -2,8 +2,6 @@ import { ByteReader } from '../base/bytes.ts';
 import { Kind } from '../column/kind.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
 import type { ColumnInfo } from './block/block-head.ts';
-import type { DirectoryPaths } from './block/directory.ts';
-import { decodeText } from './block/rebuild.ts';
 
 /** Facts about a column in the footer. Arrays are by block; min and max are those of the values, in ms for dates. */
 export interface ColumnOutline {
@@ -18,7 +16,7 @@ export interface ColumnOutline {
 }
 
 /** A column of one block, as the footer has it, with the dictionary of the segment that has its values; -1: none. */
-export type ColumnFacts = Omit<ColumnInfo, 'names'> & Pick<ColumnOutline, 'dictionary'>;
+export type ColumnFacts = ColumnInfo & Pick<ColumnOutline, 'dictionary'>;
 
 /** Of what kind a column of a segment is, and in which dictionary its values are; -1: in none. */
 export type ColumnForm = Pick<ColumnOutline, 'kind' | 'dictionary'>;
@@ -197,14 +195,4 @@ export function hasZones(kind: Kind): boolean {
 export function readInlineStream(reader: ByteReader, count: number): Float64Array {
   const bytes = reader.raw((reader.varint() - 1) / 2);
   return new IntegerStream(new ByteReader(bytes), count).values();
-}
-
-/** The names of each path from the root, joined by dots. */
-export function joinedNames({ names, parents }: DirectoryPaths): string[] {
-  const all: string[][] = [];
-  for (const [path, name] of names.entries()) {
-    const text = decodeText(name, 0, name.length);
-    all.push(parents[path] === 0 ? [text] : [...all[parents[path] - 1], text]);
-  }
-  return all.map((list) => list.join('.'));
 }

@@ -3,14 +3,8 @@ import { damaged } from '../base/errors.ts';
 import { BLOCK_ROWS_MAX } from '../base/limits.ts';
 import { type Region, RegionReader } from '../column/chunk.ts';
 import { KIND_COLUMN_MIN, Kind } from '../column/kind.ts';
-import { readPaths } from './block/directory.ts';
-import {
-  type ColumnPlace,
-  hasZones,
-  joinedNames,
-  OutlineTable,
-  readInlineStream,
-} from './column-outline.ts';
+import { type ColumnPlace, hasZones, OutlineTable, readInlineStream } from './column-outline.ts';
+import { joinedNames, readPaths } from './directory-paths.ts';
 import type { Footer, FramePlace, MinuteRows, WordPlace } from './footer.ts';
 import { type BlockRef, FRAME_ALIGNMENT } from './frame.ts';
 
@@ -178,7 +172,7 @@ export function plainFooter(
   share: ShareNames = (_, read) => read(),
 ): PlainFooter {
   const reader = new RegionReader(meta);
-  const paths = readPaths(reader);
+  const paths = readPaths(meta, reader);
   const start = meta.length - reader.meta.remaining;
   const names = share(meta.subarray(0, start), () => joinedNames(paths));
   const rest = meta.subarray(start);

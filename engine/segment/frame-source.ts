@@ -61,9 +61,11 @@ export class FrameSource {
     this.#first = this.#read(0, Math.min(ref.bytes, FIRST_READ_BYTES));
   }
 
-  /** Bytes of memory that it keeps at most, of a block with so many columns. */
-  memoryBytes(columnCount: number): number {
-    return this.#first.length + Math.min(2 * columnCount, WINDOWS_MAX) * KEPT_WINDOW_BYTES;
+  /** Bytes of memory that it keeps now, with those of the meta that it gave. */
+  memoryBytes(meta: Uint8Array): number {
+    const isApart = meta.buffer !== this.#first.buffer;
+    const metaBytes = isApart ? meta.buffer.byteLength : 0;
+    return this.#first.length + metaBytes + this.#windows.size * KEPT_WINDOW_BYTES;
   }
 
   header(): FrameHeader {

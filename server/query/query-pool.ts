@@ -71,8 +71,11 @@ export interface QueryGauges {
 const CLOSE_GRACE_MS = 2_000;
 /** Many times what a unit of a query takes. */
 const LEAVE_MS = 10_000;
-/** Objects of a worker: one that takes more ends alone, and not the process. */
-const HEAP = { oldMb: 2_048 };
+/**
+ * Objects of a worker: one that takes more ends alone, and not the process. V8 collects a heap of this limit when it
+ * has twice what lives, one of 2,048 and more when it has four times that.
+ */
+const HEAP = { oldMb: 2_000 };
 /** Queries that wait: of one key, and of all. */
 const WAITING_PER_KEY_MAX = 64;
 const WAITING_MAX = 1_024;

@@ -6,7 +6,7 @@ import { StringEncoding } from '../../engine/column/text.ts';
 import { ADDRESSES_MAGIC } from '../../engine/packed/addresses.ts';
 import { StreamHead } from '../../engine/packed/integers.ts';
 import { readHead } from '../../engine/segment/block/block-head.ts';
-import type { ColumnEntry } from '../../engine/segment/block/directory.ts';
+import type { ColumnEntry } from '../../engine/segment/block/column-entry.ts';
 import { FRAME_ALIGNMENT, FrameKind, readFrameHeader } from '../../engine/segment/frame.ts';
 import { type SmallSegment, segmentPathOf } from './segments.ts';
 
@@ -87,8 +87,9 @@ export function encodingsOf(segment: SmallSegment): Set<string> {
     if (directory.overflow !== undefined) survey.found.add('overflow map');
     if (directory.keys !== undefined)
       survey.found.add(`keys of ${read(directory.keys)[0] + 1} writers`);
-    for (const { layout } of directory.presences) survey.found.add(`row list of layout ${layout}`);
-    for (const column of directory.columns) {
+    for (const { layout } of directory.columns.lists())
+      survey.found.add(`row list of layout ${layout}`);
+    for (const column of directory.columns.entries()) {
       survey.column(column, (number) => read(column.regions[number]));
       if (column.regions.some((region) => region.inline === undefined && region.isShared))
         survey.found.add('shared chunk');

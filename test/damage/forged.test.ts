@@ -112,7 +112,10 @@ for (const segment of segments) {
     const sealed = ref.sealed ? new SealedFile(file, segment.segment) : undefined;
     const { directory } = new BlockHead(ref, new FrameSource(file, ref));
     const { columns, overflow } = directory;
-    const regions = [...columns.flatMap((column) => column.regions), ...overflowRegions(overflow)];
+    const regions = [
+      ...columns.entries().flatMap((column) => column.regions),
+      ...overflowRegions(overflow),
+    ];
     const places = regions.flatMap((region) =>
       region.inline === undefined ? [region.offset] : [],
     );

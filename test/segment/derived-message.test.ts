@@ -38,9 +38,9 @@ function accessRows(count: number, first: number, startMs = START_MS): TestRow[]
 /** Encodings of the messages in sealed blocks. */
 function encodingsOf(shelf: Shelf): number[] {
   return shelf.refs.map((ref) => {
-    const { head } = shelf.reader.open(ref);
-    const index = head.columns.findIndex(({ path }) => path === 'message');
-    return head.directory.columns[index].encoding;
+    const block = shelf.reader.open(ref);
+    const [index] = block.columnsAt('message');
+    return block.head.directory.columns.entry(index).encoding;
   });
 }
 

@@ -93,7 +93,8 @@ t.test('columns beyond the budget are in maps, and told like others', async (t) 
   t.same(named(block), named(other));
   t.same(
     columns
-      .map(({ path }) => block.head.pathNames(path).join('.'))
+      .outlines()
+      .map(({ path }) => block.head.paths[path])
       .filter((path) => /own|rare/.test(path)),
     [],
   );

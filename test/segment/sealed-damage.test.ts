@@ -113,7 +113,7 @@ for (const draft of DRAFTS) {
         golden.rows.map(([key]) => [key, found.get(key)]),
         golden.rows,
       );
-      const infos = block.columns.map(({ names, ...facts }) => facts);
+      const infos = block.columns;
       const factsOf = (isWanted: (path: string) => boolean): object[] | undefined =>
         reader
           .columns(ref)?.(isWanted)

@@ -175,7 +175,7 @@ export class FirstFinder implements BlockVisitor {
   #partsOf(block: Block, rows: Bitmap): Bitmap[] {
     const columns = columnsAt(block, this.#spec.orderBy);
     // Columns of numbers are read whole: the parts behind the first one cannot fail.
-    const areNumbers = columns.every((index) => block.columns[index].kind === Kind.NUMBER);
+    const areNumbers = columns.every((index) => block.info(index).kind === Kind.NUMBER);
     return areNumbers && this.first.last === undefined ? partsOfRows(rows, PART_WORDS) : [rows];
   }
 
@@ -239,7 +239,7 @@ export class FirstFinder implements BlockVisitor {
     if (worst === undefined) return rows;
     const left = noRows(block.rowCount);
     for (const index of columnsAt(block, this.#spec.orderBy)) {
-      const { kind, min, max } = block.columns[index];
+      const { kind, min, max } = block.info(index);
       // Numbers beyond all doubles are infinite here, and the last double in a column's bounds.
       const isNarrowed = kind === Kind.NUMBER && isNumber(worst) && Number.isFinite(worst.number);
       if (isNarrowed && this.#isBeyond(worst, min, max)) continue;

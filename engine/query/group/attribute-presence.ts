@@ -131,7 +131,7 @@ function countEvents(
   const all = selectedCount === block.rowCount;
   const seen = columns.length > 1 ? noRows(block.rowCount) : undefined;
   for (const index of columns) {
-    const { kind, presentCount } = block.columns[index];
+    const { kind, presentCount } = block.info(index);
     let count = 0;
     if (presentCount === block.rowCount) count = selectedCount;
     else if (all && seen === undefined) count = presentCount;

@@ -461,8 +461,8 @@ export class BlockScan {
 function entriesAt(block: Block, path: string): number {
   const { columns } = block.head.directory;
   return columnsAt(block, path).reduce((sum, index) => {
-    const { kind, encoding, entryCount, presentCount } = columns[index] ?? {};
-    if (kind !== Kind.STRING) return sum;
+    if (index >= columns.length || columns.kind(index) !== Kind.STRING) return sum;
+    const { encoding, entryCount, presentCount } = columns.entry(index);
     const isText = encoding === StringEncoding.TEXT || encoding === StringEncoding.DERIVED;
     return sum + (isText ? presentCount : entryCount);
   }, 0);

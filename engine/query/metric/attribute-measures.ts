@@ -34,7 +34,7 @@ export class DateBounds {
 
   add(block: Block, columns: readonly number[], rows: Bitmap): void {
     for (const index of columns) {
-      if (block.columns[index].kind !== Kind.DATE) continue;
+      if (block.info(index).kind !== Kind.DATE) continue;
       const column = block.column(index);
       if (column.kind !== Kind.DATE) continue;
       const present = rowsPresent(column, rows);

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { must } from '../../base/assert.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import type { Bitmap } from './bitmap.ts';
 import type { Predicate } from './predicate.ts';
+import type { Shrinkable } from './room.ts';
 
 /** Memory of a block's entry besides its arrays. */
 const ENTRY_BYTES = 200;
@@ -38,7 +40,7 @@ export function filterName(filter: Predicate): string {
  * Findings about blocks with filters, so that not each request scans all blocks. Blocks never change, so neither
  * does this; what was used longest ago goes when there is too much. Used by one thread.
  */
-export class FilterCache<Found> {
+export class FilterCache<Found> implements Shrinkable {
   readonly #bytesMax: number;
   /** By segment and filter, the one that was used last at the end. */
   readonly #kept = new Map<string, KeptSegment<Found>>();
@@ -71,11 +73,13 @@ export class FilterCache<Found> {
     kept.blocks.set(ordinal, found);
     kept.bytes += bytes;
     this.#bytes += bytes;
-    for (const [oldest, { bytes: freed }] of this.#kept) {
-      if (this.#bytes <= this.#bytesMax) return;
-      this.#kept.delete(oldest);
-      this.#bytes -= freed;
-    }
+    while (this.#bytes > this.#bytesMax) this.dropOldest();
+  }
+
+  dropOldest(): void {
+    const [oldest, { bytes }] = must(this.#kept.entries().next().value, 'value that takes memory');
+    this.#kept.delete(oldest);
+    this.#bytes -= bytes;
   }
 
   /** Forgets segments that are gone. */

@@ -1,4 +1,3 @@
-import { damaged } from '../../base/errors.ts';
 import { TEXT_PIECE_ROWS } from '../../base/limits.ts';
 import type { Units } from '../../base/pause.ts';
 import type { StringColumn } from '../../column/column.ts';
@@ -108,7 +107,7 @@ export class DerivedRows {
     let rest = rows;
     for (const [index, chosen] of columns) {
       if (isEmpty(rest)) return;
-      const info = this.#block.columns[index] ?? damaged(`a text is derived of column ${index}`);
+      const info = this.#block.info(index);
       if (info.kind === Kind.NUMBER && !test.possible(info)) continue;
       const column = this.#block.column(index);
       const passed =

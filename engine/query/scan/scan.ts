@@ -4,7 +4,6 @@ import type { EntrySource, PossibleParts } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { deriveKernel } from '../../derive/derive-kernel.ts';
 import type { Block } from '../../segment/block/block.ts';
-import type { ColumnInfo } from '../../segment/block/block-head.ts';
 import type { ValueTest } from '../filter/match.ts';
 import { partTestsOf } from '../filter/part-test.ts';
 import type { Plan } from '../filter/plan.ts';
@@ -59,12 +58,7 @@ export function* rowsWhere(plan: Plan, block: Block, rows: Bitmap): Units<Bitmap
     case 'words':
       return yield* rowsOfWords(plan.test, block, rows);
     case 'value':
-      return yield* rowsOfTestedColumns(
-        ({ path }) => plan.paths.includes(path),
-        plan.test,
-        block,
-        rows,
-      );
+      return yield* rowsOfTestedColumns(columnsOf(block, plan.paths), plan.test, block, rows);
     case 'anywhere':
       return yield* rowsAnywhere(plan.test, block, rows);
     case 'exists':
@@ -76,12 +70,12 @@ export function* rowsWhere(plan: Plan, block: Block, rows: Bitmap): Units<Bitmap
 
 /** Numbers of the columns at `path`, one for each kind that it has in this block. */
 export function columnsAt(block: Block, path: string): number[] {
-  const found: number[] = [];
-  const { columns } = block;
-  for (let index = 0; index < columns.length; index++) {
-    if (columns[index].path === path) found.push(index);
-  }
-  return found;
+  return block.columnsAt(path);
+}
+
+/** Numbers of the columns at one of `paths`. */
+function columnsOf(block: Block, paths: readonly string[]): Iterable<number> {
+  return new Set(paths.flatMap((path) => columnsAt(block, path)));
 }
 
 function* rowsOfAny(children: readonly Plan[], block: Block, rows: Bitmap): Units<Bitmap> {
@@ -109,7 +103,7 @@ function rowsThatExist(paths: readonly string[], block: Block, rows: Bitmap): Bi
 function* rowsOfWords(test: WordsTest, block: Block, rows: Bitmap): Units<Bitmap> {
   const found = noRows(block.rowCount);
   for (const index of columnsAt(block, MESSAGE)) {
-    const { kind } = block.columns[index];
+    const { kind } = block.info(index);
     if (kind !== Kind.STRING && kind !== Kind.DATE) continue;
     addRows(found, yield* rowsOfColumn(block, index, test, rows));
     if (block.rowCount > UNIT_ROWS) yield;
@@ -177,24 +171,23 @@ function* rowsAnywhere(test: ValueTest, block: Block, rows: Bitmap): Units<Bitma
     left = OVERFLOW_UNIT;
     yield;
   }
-  const { ownColumnCount } = block;
-  const isLeft = ({ kind }: ColumnInfo, index: number): boolean =>
-    index < ownColumnCount || kind !== Kind.STRING;
-  addRows(found, yield* rowsOfTestedColumns(isLeft, test, block, rows));
+  const { columnCount, ownColumnCount } = block;
+  const isLeft = (index: number): boolean =>
+    index < ownColumnCount || block.info(index).kind !== Kind.STRING;
+  const tested = Array.from({ length: columnCount }, (_, index) => index).filter(isLeft);
+  addRows(found, yield* rowsOfTestedColumns(tested, test, block, rows));
   return found;
 }
 
 function* rowsOfTestedColumns(
-  isNamed: (info: ColumnInfo, index: number) => boolean,
+  columns: Iterable<number>,
   test: ValueTest,
   block: Block,
   rows: Bitmap,
 ): Units<Bitmap> {
   let found: Bitmap | undefined;
-  const { columns } = block;
-  for (let index = 0; index < columns.length; index++) {
-    const info = columns[index];
-    if (!isNamed(info, index)) continue;
+  for (const index of columns) {
+    const info = block.info(index);
     if (info.kind === Kind.NUMBER && !test.possible(info)) continue;
     const more = yield* rowsOfColumn(block, index, test, rows);
     if (found === undefined) found = more;

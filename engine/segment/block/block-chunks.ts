@@ -13,7 +13,7 @@ import type { BlockHead } from './block-head.ts';
 import { type BlockRegions, bytesOf } from './block-regions.ts';
 import type { DictionarySource } from './block-sources.ts';
 import { BlockTexts } from './block-texts.ts';
-import type { ColumnEntry } from './directory.ts';
+import type { ColumnEntry } from './column-entry.ts';
 import { OpenChunks } from './open-chunks.ts';
 
 /** Chunks of the columns of a block, each opened once. Throws CORRUPTION. */
@@ -21,6 +21,7 @@ export class BlockChunks {
   readonly #head: BlockHead;
   readonly #regions: BlockRegions;
   readonly #dictionaries: DictionarySource | undefined;
+  readonly #entryOf: (column: number) => ColumnEntry;
   readonly #presences = new OpenChunks<PresentRows>();
   readonly #strings = new OpenChunks<StringChunk>();
   readonly #numbers = new OpenChunks<NumberChunk>();
@@ -30,8 +31,17 @@ export class BlockChunks {
   #kernel: DeriveKernel | undefined;
   #texts: BlockTexts | undefined;
 
-  /** Of the block of a head, whose regions are read by `regions`. `dictionaries`: of its sealed segment. */
-  constructor(head: BlockHead, regions: BlockRegions, dictionaries: DictionarySource | undefined) {
+  /**
+   * Of the block of a head, whose regions are read by `regions` and whose columns are those of `entryOf`.
+   * `dictionaries`: of its sealed segment.
+   */
+  constructor(
+    head: BlockHead,
+    regions: BlockRegions,
+    entryOf: (column: number) => ColumnEntry,
+    dictionaries: DictionarySource | undefined,
+  ) {
+    this.#entryOf = entryOf;
     this.#head = head;
     this.#regions = regions;
     this.#dictionaries = dictionaries;
@@ -48,7 +58,7 @@ export class BlockChunks {
     if (presence < 0) return entry.own;
     const known = this.#presences.get(presence);
     if (known !== undefined) return known;
-    const { layout, presentCount, region } = this.#head.directory.presences[presence];
+    const { layout, presentCount, region } = this.#head.directory.columns.list(presence);
     const reader = new ByteReader(this.#regions.region(region));
     const present = PresentRows.read(reader, layout, presentCount, this.#rowCount);
     return this.#presences.keep(presence, present);
@@ -118,7 +128,8 @@ export class BlockChunks {
   get texts(): ColumnTexts {
     this.#texts ??= new BlockTexts({
       rowCount: this.#rowCount,
-      entries: this.#head.directory.columns,
+      entry: (column) =>
+        column < this.#head.directory.columns.length ? this.#entryOf(column) : undefined,
       present: (entry) => this.present(entry),
       strings: (index, entry) => this.strings(index, entry),
       numbers: (index, entry) => this.numbers(index, entry),

@@ -2,18 +2,18 @@ import { damaged } from '../../base/errors.ts';
 import type { Region } from '../../column/chunk.ts';
 import { Kind } from '../../column/kind.ts';
 import { StringEncoding } from '../../column/text.ts';
+import { hasZones } from '../column-outline.ts';
 import { placed } from '../frame.ts';
 import type { BlockHead, ColumnInfo } from './block-head.ts';
 import { BlockOverflow, type OverflowString } from './block-overflow.ts';
 import { bytesOf } from './block-regions.ts';
-import { type ColumnEntry, overflowRegions } from './directory.ts';
+import type { ColumnEntry } from './column-entry.ts';
+import type { ColumnOutline, ColumnTable } from './column-table.ts';
+import { overflowRegions } from './directory.ts';
 
 /** Memory of a column of an overflow map, with its info, and of the row of a value. */
 const COLUMN_BYTES = 400;
 const VALUE_BYTES = 4;
-
-/** Path, kind and count of values of a column. */
-export type ColumnOutline = Pick<ColumnEntry, 'path' | 'kind' | 'presentCount'>;
 
 /** A column of an overflow map, by its number there. */
 interface OverflowColumn {
@@ -27,7 +27,9 @@ export class BlockColumns {
   readonly count: number;
   readonly overflow: BlockOverflow | undefined;
   readonly #head: BlockHead;
-  readonly #entries: readonly ColumnEntry[];
+  readonly #table: ColumnTable;
+  /** Those of the directory that were asked for, by number. */
+  #entries: ColumnEntry[] = [];
   #infos: readonly ColumnInfo[] | undefined;
   #outlines: readonly ColumnOutline[] | undefined;
 
@@ -35,7 +37,7 @@ export class BlockColumns {
   constructor(head: BlockHead, region: (region: Region) => Uint8Array) {
     const { columns, overflow, names } = head.directory;
     this.#head = head;
-    this.#entries = columns;
+    this.#table = columns;
     this.overflow =
       overflow && new BlockOverflow(overflow, head.ref.rowCount, names.length, region);
     this.count = columns.length + (overflow?.columnCount ?? 0);
@@ -43,34 +45,64 @@ export class BlockColumns {
 
   /** Paths, kinds and bounds, in no particular order; columns of an overflow map have no bounds. */
   get infos(): readonly ColumnInfo[] {
-    if (this.overflow === undefined) return this.#head.columns;
-    this.#infos ??= [...this.#head.columns, ...this.#overflowInfos()];
+    this.#infos ??= this.outlines.map((outline, index) => this.#info(outline, index));
     return this.#infos;
+  }
+
+  /** Path, kind and bounds of the column number `index`. */
+  info(index: number): ColumnInfo {
+    if (index >= this.count) damaged(`column ${index} of ${this.count}`);
+    const isOwn = index < this.#table.length;
+    const outline = isOwn ? this.#table.outline(index) : this.outlines[index];
+    return this.#infos?.[index] ?? this.#info(outline, index);
+  }
+
+  /** Numbers of the columns at `path`. */
+  at(path: string): number[] {
+    const found: number[] = [];
+    const { paths } = this.#head;
+    const { length } = this.#table;
+    for (let index = 0; index < length; index++) {
+      if (paths[this.#table.path(index)] === path) found.push(index);
+    }
+    if (this.overflow === undefined) return found;
+    for (let index = length; index < this.count; index++) {
+      if (paths[this.outlines[index].path] === path) found.push(index);
+    }
+    return found;
   }
 
   get outlines(): readonly ColumnOutline[] {
     const { overflow } = this;
-    if (overflow === undefined) return this.#entries;
-    this.#outlines ??= [...this.#entries, ...placed(this.#head.ref, () => overflow.outlines())];
+    this.#outlines ??= [
+      ...this.#table.outlines(),
+      ...(overflow === undefined ? [] : placed(this.#head.ref, () => overflow.outlines())),
+    ];
     return this.#outlines;
   }
 
   /** The column number `index` as a directory has it. */
   entry(index: number): ColumnEntry {
-    const entry = this.#entries[index] ?? this.overflow?.entry(index - this.#entries.length);
-    return entry ?? damaged(`column ${index} of ${this.count}`);
+    const known = this.#entries[index];
+    if (known !== undefined) return known;
+    if (index >= this.count) damaged(`column ${index} of ${this.count}`);
+    const overflowed = this.overflowed(index);
+    if (overflowed !== undefined) return overflowed.map.entry(overflowed.number);
+    const entry = this.#table.entry(index);
+    this.#entries[index] = entry;
+    return entry;
   }
 
   /** The column number `index` in the overflow map; `undefined` when it is none of it. */
   overflowed(index: number): OverflowColumn | undefined {
-    const number = index - this.#entries.length;
+    const number = index - this.#table.length;
     return this.overflow === undefined || number < 0 ? undefined : { map: this.overflow, number };
   }
 
   /** The number of the column of the overflow map with a leaf key; -1 when there is none. */
   findOverflowed(key: number): number {
     const number = this.overflow?.find(key) ?? -1;
-    return number < 0 ? -1 : this.#entries.length + number;
+    return number < 0 ? -1 : this.#table.length + number;
   }
 
   /** The strings of all columns of the overflow map. */
@@ -94,7 +126,7 @@ export class BlockColumns {
   bytes(): { path: string; bytes: number }[] {
     const { overflow } = this.#head.directory;
     const valueBytes = sumOf(overflowRegions(overflow)) / (overflow?.valueCount ?? 1);
-    const own = this.#entries.map(({ regions }) => sumOf(regions));
+    const own = [...this.#table.entries()].map(({ regions }) => sumOf(regions));
     return this.infos.map(({ path, presentCount }, index) => ({
       path,
       bytes: own[index] ?? Math.round(valueBytes * presentCount),
@@ -103,18 +135,25 @@ export class BlockColumns {
 
   /** Bytes that the texts of columns take. */
   get textBytes(): number {
-    return this.#entries.reduce((sum, { encoding, kind, regions }) => {
+    return this.#table.entries().reduce((sum, { encoding, kind, regions }) => {
       const isText = kind === Kind.STRING || kind === Kind.ARRAY;
       const isOwn = encoding !== StringEncoding.TEXT && encoding !== StringEncoding.DERIVED;
       return !isText || isOwn ? sum : sum + sumOf(regions);
     }, 0);
   }
 
-  #overflowInfos(): ColumnInfo[] {
-    return this.outlines.slice(this.#entries.length).map(({ path, kind, presentCount }) => {
-      const names = this.#head.pathNames(path);
-      return { path: names.join('.'), names, kind, presentCount };
-    });
+  /** Lets go of what can be read again. */
+  rest(): void {
+    this.#entries = [];
+    this.#infos = undefined;
+    this.#outlines = undefined;
+    this.overflow?.forget();
+  }
+
+  #info({ path, kind, presentCount }: ColumnOutline, index: number): ColumnInfo {
+    const info = { path: this.#head.paths[path], kind, presentCount };
+    const hasZone = index < this.#table.length && hasZones(kind);
+    return hasZone ? { ...info, ...this.#table.zone(index) } : info;
   }
 }
 

@@ -38,7 +38,7 @@ import { idsToWrite, writeIds } from '../../packed/integers.ts';
 import type { EncodedBlock } from '../frame.ts';
 import { type FrameParts, layFrame, layParts } from '../frame-layout.ts';
 import { BlockPaths, blockShapes } from './block-paths.ts';
-import { ColumnPresence, columnHead, ZoneForm } from './directory.ts';
+import { ColumnPresence, columnHead, ZoneForm } from './column-entry.ts';
 import { OverflowWriter } from './overflow-writer.ts';
 import { type RowKeys, writeRowKeys } from './row-keys.ts';
 import { RowListTable } from './row-list.ts';

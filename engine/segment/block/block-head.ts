@@ -2,17 +2,16 @@ import type { DiskFile } from '../../base/file.ts';
 import type { Kind } from '../../column/kind.ts';
 import type { TextTemplate } from '../../derive/template.ts';
 import { DeltaSums } from '../../packed/delta-sums.ts';
+import { joinedNames } from '../directory-paths.ts';
 import { type BlockRef, FrameKind, placed } from '../frame.ts';
 import { FrameSource } from '../frame-source.ts';
 import { bytesOf } from './block-regions.ts';
 import type { StoredShapes } from './block-shapes.ts';
-import { type ColumnEntry, type Directory, readDirectory, regionsOf } from './directory.ts';
-import { decodeText } from './rebuild.ts';
+import { type Directory, readDirectory, regionsOf } from './directory.ts';
 
-/** Memory of a column's entry, with its info, of a region and of a path, besides the bytes as they are stored. */
-const COLUMN_BYTES = 400;
-const REGION_BYTES = 80;
-const PATH_BYTES = 250;
+/** Memory of a head beside what it tells of, and of the text of a path beside its characters. */
+const HEAD_BYTES = 2_048;
+const PATH_BYTES = 40;
 /** Memory of the sums of a stream, by row, and columns of which some are kept. */
 const SUM_BYTES = 1 / 32;
 const SUMMED_MAX = 16;
@@ -27,8 +26,6 @@ const PART_BYTES = 120;
 export interface ColumnInfo {
   /** Names joined by dots: `custom.http.verb`. */
   path: string;
-  /** Names from the root; a name may hold dots. */
-  names: string[];
   kind: Kind;
   /** Rows that have a value, at least 1. */
   presentCount: number;
@@ -51,11 +48,11 @@ export class BlockHead {
   #shapes: StoredShapes | undefined;
   /** Templates of derived texts by column, as far as they were read and are few. */
   readonly #templates = new Map<number, readonly TextTemplate[]>();
-  /** Bytes of memory that it takes, about. */
-  readonly memoryBytes: number;
+  readonly #meta: Uint8Array;
   readonly #hasChunks: boolean;
-  #infos: ColumnInfo[] | undefined;
-  readonly #names: (string[] | undefined)[] = [];
+  /** Names of each path, joined by dots, once they were asked for. */
+  #paths: string[] | undefined;
+  #pathsBytes = 0;
 
   /** Reads header and meta of the frame at `ref`. Throws CORRUPTION when they are not those of that block. */
   constructor(ref: BlockRef, source: FrameSource) {
@@ -66,18 +63,19 @@ export class BlockHead {
     this.source = source;
     this.firstSequence = header.firstSequence;
     this.directory = directory;
+    this.#meta = meta;
     this.#hasChunks = header.kind === FrameKind.DIRECTORY;
-    const { columns, names } = directory;
-    const regionCount = columns.reduce((sum, { regions }) => sum + regions.length, 0);
-    this.memoryBytes =
-      source.memoryBytes(columns.length) +
-      ref.rowCount * SUM_BYTES * (1 + Math.min(columns.length, SUMMED_MAX)) +
-      SHAPES_BYTES_MAX * SHAPES_FACTOR +
-      PARTS_MAX * PART_BYTES +
-      meta.length +
-      columns.length * COLUMN_BYTES +
-      regionCount * REGION_BYTES +
-      names.length * PATH_BYTES;
+  }
+
+  /** Bytes of memory that it takes now, about. */
+  get memoryBytes(): number {
+    const { columns, names, parents } = this.directory;
+    const sums = this.ref.rowCount * SUM_BYTES * (1 + this.#sums.size);
+    const shapes = this.#shapes === undefined ? 0 : SHAPES_BYTES_MAX * SHAPES_FACTOR;
+    const templates = this.#templates.size * PARTS_MAX * PART_BYTES;
+    const tables = columns.memoryBytes + names.memoryBytes + parents.byteLength;
+    const bytes = this.source.memoryBytes(this.#meta);
+    return HEAD_BYTES + bytes + tables + this.#pathsBytes + sums + shapes + templates;
   }
 
   /** Bytes of its regions that lie outside of its frame. */
@@ -113,29 +111,13 @@ export class BlockHead {
     return sums;
   }
 
-  /** The columns of the block, in no particular order. */
-  get columns(): readonly ColumnInfo[] {
-    this.#infos ??= this.directory.columns.map((entry) => this.#info(entry));
-    return this.#infos;
-  }
-
-  /** Names from the root of the path number `path`. */
-  pathNames(path: number): string[] {
-    const known = this.#names[path];
-    if (known !== undefined) return known;
-    const { parents, names } = this.directory;
-    const name = names[path];
-    const text = decodeText(name, 0, name.length);
-    const parent = parents[path];
-    const all = parent === 0 ? [text] : [...this.pathNames(parent - 1), text];
-    this.#names[path] = all;
-    return all;
-  }
-
-  #info(entry: ColumnEntry): ColumnInfo {
-    const names = this.pathNames(entry.path);
-    const { kind, presentCount, zone } = entry;
-    return { path: names.join('.'), names, kind, presentCount, ...zone };
+  /** Names of each path from the root, joined by dots, by its number. Not to be written. */
+  get paths(): readonly string[] {
+    if (this.#paths === undefined) {
+      this.#paths = joinedNames(this.directory);
+      for (const { length } of this.#paths) this.#pathsBytes += PATH_BYTES + length;
+    }
+    return this.#paths;
   }
 }
 

@@ -10,7 +10,8 @@ import { offsetsOf } from '../../column/string-chunk.ts';
 import { decompress } from '../../packed/compress.ts';
 import { IntegerStream } from '../../packed/integer-stream.ts';
 import { firstFrom } from '../../packed/patches.ts';
-import type { ColumnEntry, OverflowEntry } from './directory.ts';
+import type { ColumnEntry } from './column-entry.ts';
+import type { OverflowEntry } from './directory.ts';
 import { encodeColumn, isTrue } from './overflow-column.ts';
 import { decodeText, escapeSurrogates } from './rebuild.ts';
 

@@ -14,6 +14,7 @@ import {
 import { readPacked } from '../../packed/compress.ts';
 import { free } from '../../packed/growth.ts';
 import type { IntegerStream } from '../../packed/integer-stream.ts';
+import { pathNames } from '../directory-paths.ts';
 import type { Directory } from './directory.ts';
 import { type Leaf, type Template, templateOf } from './rebuild.ts';
 
@@ -25,7 +26,6 @@ const RESTING_MAX = 16 * 1024;
 
 /** Reads that shapes need of their block. They throw CORRUPTION. */
 interface ShapeReads {
-  pathNames(path: number): Leaf['names'];
   region(region: Region): Uint8Array;
   /** A number a row. */
   stream(region: Region): IntegerStream;
@@ -46,6 +46,8 @@ export class BlockShapes {
   readonly #directory: Directory;
   readonly #reads: ShapeReads;
   readonly #templates = new Map<number, Template>();
+  /** Names of the paths that were asked for, by their numbers. */
+  #names: string[][] = [];
   #columnOf: Map<number, number> | undefined;
   #stored: StoredShapes | undefined;
   #stream: IntegerStream | undefined;
@@ -81,7 +83,7 @@ export class BlockShapes {
     for (const key of this.#keysOf(shape, row)) {
       const kind = leafKind(key);
       const column = kind < KIND_COLUMN_MIN ? -1 : this.#column(key);
-      leaves.push({ names: this.#reads.pathNames(leafPath(key)), kind, column });
+      leaves.push({ names: this.#pathNames(leafPath(key)), kind, column });
     }
     const template = templateOf(leaves);
     this.#templates.set(shape, template);
@@ -98,6 +100,7 @@ export class BlockShapes {
   /** Lets go of what can be read again, and of templates that are many; the bytes that it still holds, about. */
   rest(): number {
     this.#stored = undefined;
+    this.#names = [];
     if (this.#templates.size > TEMPLATES_MAX) this.#templates.clear();
     let leafCount = this.#columnOf?.size ?? 0;
     for (const { columns } of this.#templates.values()) leafCount += columns.length;
@@ -120,13 +123,21 @@ export class BlockShapes {
 
   #column(key: number): number {
     this.#columnOf ??= new Map(
-      this.#directory.columns.map(({ path, kind }, index) => [leafKey(path, kind), index]),
+      this.#directory.columns
+        .outlines()
+        .map(({ path, kind }, index) => [leafKey(path, kind), index]),
     );
     const column = this.#columnOf.get(key);
     if (column !== undefined) return column;
     const overflowed = this.#reads.overflowColumn(key);
     if (overflowed < 0) damaged(`no column for leaf ${key}`);
     return overflowed;
+  }
+
+  /** Names of a path from the root. */
+  #pathNames(path: number): string[] {
+    this.#names[path] ??= pathNames(this.#directory, path);
+    return this.#names[path];
   }
 
   #read(): StoredShapes {

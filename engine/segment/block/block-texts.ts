@@ -8,12 +8,13 @@ import { StringEncoding } from '../../column/text.ts';
 import { numberTexts } from '../../derive/number-texts.ts';
 import type { ColumnTexts, RowTexts } from '../../derive/row-texts.ts';
 import { free } from '../../packed/growth.ts';
-import type { ColumnEntry } from './directory.ts';
+import type { ColumnEntry } from './column-entry.ts';
 
 /** Parts of a block that the texts of its columns are read from. */
 export interface TextColumns {
   rowCount: number;
-  entries: readonly ColumnEntry[];
+  /** The column of a number; `undefined` when it is none of the directory. */
+  entry(column: number): ColumnEntry | undefined;
   present(entry: ColumnEntry): PresentRows | undefined;
   strings(column: number, entry: ColumnEntry): StringChunk;
   numbers(column: number, entry: ColumnEntry): NumberChunk;
@@ -105,7 +106,7 @@ export class BlockTexts implements ColumnTexts {
   }
 
   #entry(column: number): ColumnEntry {
-    const entry = this.#block.entries[column] ?? damaged(`a text is derived of column ${column}`);
+    const entry = this.#block.entry(column) ?? damaged(`a text is derived of column ${column}`);
     const { kind, encoding } = entry;
     const isPlain = kind === Kind.STRING && encoding !== StringEncoding.DERIVED;
     if (!isPlain && kind !== Kind.NUMBER) damaged(`a text is derived of column ${column}`);

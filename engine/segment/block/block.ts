@@ -14,17 +14,20 @@ import { type DerivedView, guardedView } from '../../derive/derived-text.ts';
 import type { ColumnTexts } from '../../derive/row-texts.ts';
 import { free } from '../../packed/growth.ts';
 import { IntegerStream } from '../../packed/integer-stream.ts';
+import type { DirectoryPaths } from '../directory-paths.ts';
 import { type BlockRef, placed } from '../frame.ts';
 import { BlockChunks } from './block-chunks.ts';
-import { BlockColumns, type ColumnOutline } from './block-columns.ts';
+import { BlockColumns } from './block-columns.ts';
 import { type BlockHead, type ColumnInfo, readHead } from './block-head.ts';
 import { BlockKeys, type RowKeyReader } from './block-keys.ts';
 import type { OverflowString } from './block-overflow.ts';
 import { BlockRegions } from './block-regions.ts';
 import { BlockShapes } from './block-shapes.ts';
 import type { ChunkSource, DictionarySource, SumSource } from './block-sources.ts';
+import type { ColumnEntry } from './column-entry.ts';
+import type { ColumnOutline } from './column-table.ts';
 import { type DenseColumn, denseTexts, presentIds } from './dense-column.ts';
-import { type ColumnEntry, type Directory, type DirectoryPaths, regionsOf } from './directory.ts';
+import { type Directory, regionsOf } from './directory.ts';
 import { decodeText, escapeSurrogates } from './rebuild.ts';
 import type { RowKeys } from './row-keys.ts';
 
@@ -74,9 +77,9 @@ export class Block {
     this.#keys = this.#newKeys();
     const region = (place: Region): Uint8Array => this.#regions.region(place);
     this.#all = new BlockColumns(head, region);
-    this.#chunks = new BlockChunks(head, this.#regions, dictionaries);
+    const entryOf = (index: number): ColumnEntry => this.#all.entry(index);
+    this.#chunks = new BlockChunks(head, this.#regions, entryOf, dictionaries);
     this.#shapes = new BlockShapes(directory, {
-      pathNames: (path) => head.pathNames(path),
       region,
       stream: (place) => this.#stream(place),
       stored: (read) => head.shapes(read),
@@ -104,6 +107,16 @@ export class Block {
   /** The columns of the block, in no particular order; those of an overflow map without bounds. Throws CORRUPTION. */
   get columns(): readonly ColumnInfo[] {
     return this.#all.infos;
+  }
+
+  /** The column number `index` of them. Throws CORRUPTION when there is none. */
+  info(index: number): ColumnInfo {
+    return placed(this.ref, () => this.#all.info(index));
+  }
+
+  /** Numbers of the columns at `path`, one for each kind that it has. Throws CORRUPTION. */
+  columnsAt(path: string): number[] {
+    return this.#all.at(path);
   }
 
   /** Event date of each row, epoch milliseconds. */
@@ -180,7 +193,9 @@ export class Block {
     placed(this.ref, () => {
       weighShapes(this.shapes(), weights);
       const { columns } = this.#directory;
-      for (const [index, entry] of columns.entries()) this.#weigh(index, entry, weights);
+      for (let index = 0; index < columns.length; index++) {
+        this.#weigh(index, columns.entry(index), weights);
+      }
       this.#all.overflow?.weigh(weights);
     });
   }
@@ -194,7 +209,7 @@ export class Block {
       for (const region of regionsOf(this.#directory)) {
         if (region.inline === undefined) this.#regions.region(region, scratch.bytes(region.bytes));
       }
-      for (const { encoding, dictionary } of this.#directory.columns) {
+      for (const { encoding, dictionary } of this.#directory.columns.entries()) {
         if (encoding === StringEncoding.SHARED) this.#dictionaries?.dictionary(dictionary).verify();
       }
     });
@@ -247,7 +262,7 @@ export class Block {
    */
   rest(all: boolean): number {
     this.#columns.clear();
-    this.#all.overflow?.forget();
+    this.#all.rest();
     let bytes = this.#keys.rest();
     if (bytes > RESTING_MAX) {
       this.#keys = this.#newKeys();
@@ -275,8 +290,10 @@ export class Block {
 
   /** The column number `index` as it is stored, when its texts are derived. */
   derived(index: number): DerivedView | undefined {
-    const entry = this.#directory.columns[index];
-    if (entry?.kind !== Kind.STRING || entry.encoding !== StringEncoding.DERIVED) return undefined;
+    const { columns } = this.#directory;
+    if (index >= columns.length || columns.kind(index) !== Kind.STRING) return undefined;
+    const entry = this.#all.entry(index);
+    if (entry.encoding !== StringEncoding.DERIVED) return undefined;
     return guardedView(this.#chunks.derived(index, entry), (read) => placed(this.ref, read));
   }
 
@@ -377,7 +394,7 @@ export class Block {
     const guard = <T>(read: () => T): T => placed(this.ref, read);
     if (kind === Kind.ARRAY) return chunk.column(kind, present, this.rowCount, guard);
     const partsWith = (terms: Terms): PossibleParts | undefined =>
-      this.#dictionaries?.partsWith(this.ref, this.columns[index].path, terms);
+      this.#dictionaries?.partsWith(this.ref, this.info(index).path, terms);
     const keeper = this.#sums?.keeper(this.ref.segment, `${this.ref.offset} ${index}`);
     return chunk.column(stringKind, present, this.rowCount, guard, partsWith, keeper);
   }

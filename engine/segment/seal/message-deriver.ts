@@ -10,6 +10,7 @@ import { Block } from '../block/block.ts';
 import type { BlockEncoder } from '../block/block-encoder.ts';
 import { readHead } from '../block/block-head.ts';
 import type { DictionarySource } from '../block/block-sources.ts';
+import { pathNames } from '../directory-paths.ts';
 import type { FramePlace } from '../footer.ts';
 import { FrameKind, writeFrameHeader } from '../frame.ts';
 import { openDictionary } from '../sealed-file.ts';
@@ -25,7 +26,7 @@ const OWN_SHARE_GROWTH = 1.1;
 
 function nameOf(block: Block, column: number): string {
   const { path, kind } = block.outlines[column];
-  return `${kind} ${block.head.pathNames(path).join('\n')}`;
+  return `${kind} ${pathNames(block.paths, path).join('\n')}`;
 }
 
 /** Bytes that texts have of their own, as a part of all. */

@@ -200,7 +200,8 @@ export class SourceRows {
   #internPaths(block: Block): Uint32Array {
     const { parents, names } = block.paths;
     const numbers = new Uint32Array(names.length);
-    for (const [path, name] of names.entries()) {
+    for (let path = 0; path < names.length; path++) {
+      const name = names.at(path);
       const parent = parents[path] === 0 ? PATH_ROOT : numbers[parents[path] - 1];
       numbers[path] = this.paths.intern(parent, name, 0, name.length);
     }

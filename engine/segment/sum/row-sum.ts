@@ -86,7 +86,7 @@ export class RowSum {
     const paths = this.#paths;
     paths.ensure(names.length);
     for (let path = 0; path < names.length; path++) {
-      const bytes = names[path];
+      const bytes = names.at(path);
       const offsets = Uint32Array.of(0, bytes.length);
       const parent = parents[path];
       if (parent === 0) hashStrings({ offsets, bytes }, this.#key, 0, paths, path);
