@@ -254,6 +254,12 @@ export class ByteReader {
         at++;
         continue;
       }
+      const second = at + 1 < bytes.length ? bytes[at + 1] : VARINT_LONG;
+      if (second < VARINT_LONG) {
+        into[index] = (byte & (VARINT_LONG - 1)) | (second << 7);
+        at += 2;
+        continue;
+      }
       this.#at = at;
       const value = this.varint();
       if (value >>> 0 !== value) throw new EngineError('CORRUPTION', `${value} is no u32`);

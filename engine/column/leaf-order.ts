@@ -1,5 +1,6 @@
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
+import { extend } from '../packed/growth.ts';
 import { KIND_BITS, KIND_COLUMN_MIN } from './kind.ts';
 import { leafKind, type Shapes } from './shape.ts';
 
@@ -167,24 +168,27 @@ export function shapesOfRows(
   for (let row = ids.length - 1; row >= 0; row--) rowOf[ids[row]] = row;
   const starts = new Uint32Array(count + 1);
   let keys = new Uint32Array(Math.max(order.length, 1) * 64);
+  // The bits of the leaves, in their order, of 32 rows: shapes are mostly numbered as rows have them first.
+  const words = new Int32Array(order.length);
+  let wordsAt = -1;
   let end = 0;
   for (let shape = 0; shape < count; shape++) {
     const own = listed.get(shape);
     const most = end + (own?.length ?? order.length);
-    if (most > keys.length) {
-      const larger = new Uint32Array(Math.max(most, keys.length * 2));
-      larger.set(keys.subarray(0, end));
-      keys = larger;
-    }
+    if (most > keys.length) keys = extend(keys, most);
     if (own !== undefined) {
       keys.set(own, end);
       end = most;
     } else if (rowOf[shape] >= 0) {
       const word = rowOf[shape] >>> 5;
       const bit = rowOf[shape] & 31;
-      for (let place = 0; place < order.length; place++) {
+      if (word !== wordsAt) {
+        for (const [place, bits] of presents.entries()) words[place] = bits?.[word] ?? -1;
+        wordsAt = word;
+      }
+      for (let place = 0; place < words.length; place++) {
         keys[end] = order[place];
-        end += ((presents[place]?.[word] ?? -1) >>> bit) & 1;
+        end += (words[place] >>> bit) & 1;
       }
     }
     starts[shape + 1] = end;

@@ -16,7 +16,13 @@ import { PartKind, type TextTemplate } from './template.ts';
 /** Functions of derive.as.ts. */
 interface Exports {
   memory: WebAssembly.Memory;
-  deriveTemplates(address: number, count: number, spans: number): void;
+  deriveTemplates(
+    address: number,
+    count: number,
+    spans: number,
+    farParts: number,
+    farCount: number,
+  ): void;
   deriveMatch(
     count: number,
     offsets: number,
@@ -48,6 +54,13 @@ const LENGTH_BYTES_MAX = 5;
 /** The place of a column in the memory. */
 interface PlacedColumn extends PlacedTexts {
   ids: number;
+  /** True of texts that lie far apart: those of rows that follow each other may be anywhere. */
+  isFar: boolean;
+}
+
+/** The words of a part behind its kind. */
+function wordsOf({ ids, offsets, text, entryCount }: PlacedColumn): number[] {
+  return [ids, offsets, text, entryCount];
 }
 
 /** Texts of which templates are found: one for each of `rows`. */
@@ -225,14 +238,22 @@ export class DeriveKernel {
         } else {
           const known = placed.get(column) ?? this.#place(columns, column);
           placed.set(column, known);
-          words.set([known.ids, known.offsets, known.text, known.entryCount], at + 1);
+          words.set(wordsOf(known), at + 1);
         }
       }
       heads.set([first, parts + part * PART_WORDS * 4, isOpen, literalBytes], number * 4);
     }
     arena.words(parts, words.length).set(words);
     const spans = arena.reserve(this.#partsMax * 8);
-    this.#exports.deriveTemplates(arena.putWords(heads), templates.length, spans);
+    const far = [...placed.values()].filter(({ isFar }) => isFar);
+    const farParts = far.flatMap((each) => [PartKind.VALUE, ...wordsOf(each), 0]);
+    this.#exports.deriveTemplates(
+      arena.putWords(heads),
+      templates.length,
+      spans,
+      arena.putWords(farParts),
+      far.length,
+    );
   }
 
   #place(columns: ColumnTexts, column: number): PlacedColumn {
@@ -242,17 +263,18 @@ export class DeriveKernel {
     if (numbers !== undefined && printed !== undefined) {
       const ids = arena.putWords(numbers.ids);
       free(numbers.ids);
-      return { ids, ...printed };
+      return { ids, ...printed, isFar: false };
     }
     const dictionary = columns.dictionary(column);
     const placed = dictionary && this.#dictionaries.texts(dictionary);
-    if (placed !== undefined) return { ids: arena.putWords(columns.ids(column)), ...placed };
+    if (placed !== undefined)
+      return { ids: arena.putWords(columns.ids(column)), ...placed, isFar: true };
     const texts = columns.texts(column);
-    return { ids: arena.putWords(texts.ids), ...this.#put(texts) };
+    return { ids: arena.putWords(texts.ids), ...this.#put(texts), isFar: false };
   }
 
   /** Prints the numbers of a chunk; `undefined` when some are texts. Throws CORRUPTION. */
-  #print(chunk: NumberChunk): Omit<PlacedColumn, 'ids'> | undefined {
+  #print(chunk: NumberChunk): PlacedTexts | undefined {
     const { values, details, texts } = chunk.parts();
     if (texts.size > 0) return undefined;
     const arena = this.#arena;

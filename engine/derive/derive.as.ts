@@ -8,7 +8,7 @@
  * | place | holds |
  * |---|---|
  * | templates | TEMPLATE_BYTES each: see TEMPLATE_ |
- * | parts | PART_BYTES each: see PART_ |
+ * | parts | PART_BYTES each: see PART_; those of templates, and one for each column whose texts lie far apart |
  * | spans | begin and end (u32) of each part of its own that a text has which was matched |
  * | ids | by row the entry + 1 of a column (u32) |
  * | offsets, bytes | strings one after the other: where each begins and the last one ends (u32), and they themselves |
@@ -42,10 +42,21 @@ const ZERO: u32 = 0x30;
 const MINUS: u32 = 0x2d;
 const POINT: u32 = 0x2e;
 const VARINT_SHIFT_MAX: u32 = 28;
+/** Numbers below are printed as eight digits at once, of which some are left out. */
+const EIGHT_DIGITS: f64 = 100_000_000;
+const DIGITS: u32 = 8;
+const ZEROS: u64 = ((<u64>0x30303030) << 32) | 0x30303030;
+/** Texts whose values are brought near together, so that the processor waits for memory once for several. */
+const TOGETHER: u32 = 16;
 
 let templates: u32 = 0;
 let templateCount: u32 = 0;
 let spans: u32 = 0;
+/** Parts, a value each, of the columns that texts are made of: those whose texts lie far apart. */
+let farParts: u32 = 0;
+let farCount: u32 = 0;
+/** A sum of what was brought near. It is exported, so that no compiler leaves out the reads that nobody needs. */
+let near: u32 = 0;
 let spanCount: u32 = 0;
 /** The bytes of the part that `place` found. */
 let partText: u32 = 0;
@@ -67,6 +78,10 @@ function setByte(address: u32, byte: u32): void {
 function setWord(address: u32, word: u32): void {
   assert(address + 4 <= (<u32>memory.size()) << 16);
   store<u32>(address, word);
+}
+function setBytes(address: u32, bytes: u64): void {
+  assert(address + 8 <= (<u32>memory.size()) << 16);
+  store<u64>(address, bytes);
 }
 
 /** Compares `length` bytes. */
@@ -106,6 +121,25 @@ function place(part: u32, row: u32): bool {
   partText = wordAt(part + PART_TEXT) + start;
   partLength = wordAt(offset) - start;
   return true;
+}
+
+/** Reads a byte of each value that `count` texts in these rows may be made of: first where they lie, then them. */
+function bringNear(rows: u32, count: u32): void {
+  for (let far: u32 = 0; far < farCount; far++) {
+    const part = farParts + far * PART_BYTES;
+    const entryCount = wordAt(part + PART_COUNT);
+    const ids = wordAt(part + PART_IDS);
+    const offsets = wordAt(part + PART_OFFSETS);
+    const text = wordAt(part + PART_TEXT);
+    for (let at: u32 = 0; at < count; at++) {
+      const entry = wordAt(ids + 4 * wordAt(rows + 4 * at)) - 1;
+      if (entry < entryCount) near += wordAt(offsets + 4 * entry);
+    }
+    for (let at: u32 = 0; at < count; at++) {
+      const entry = wordAt(ids + 4 * wordAt(rows + 4 * at)) - 1;
+      if (entry < entryCount) near += byteAt(text + wordAt(offsets + 4 * entry));
+    }
+  }
 }
 
 /** Where the part that was placed stands in the text `[from, end)`; 0 when it does not, or is nothing. */
@@ -184,11 +218,22 @@ function writeOwn(from: u32, end: u32, to: u32): u32 {
   return at + end - from;
 }
 
-/** Sets the templates that are meant from now on, and a place for as many spans as one of them has parts. */
-export function deriveTemplates(address: u32, count: u32, spanPlace: u32): void {
+/**
+ * Sets the templates that are meant from now on, a place for as many spans as one of them has parts, and the `fars`
+ * parts of columns whose texts lie far apart.
+ */
+export function deriveTemplates(
+  address: u32,
+  count: u32,
+  spanPlace: u32,
+  farPlace: u32,
+  fars: u32,
+): void {
   templates = address;
   templateCount = count;
   spans = spanPlace;
+  farParts = farPlace;
+  farCount = fars;
 }
 
 /**
@@ -205,6 +250,7 @@ export function deriveMatch(
 ): u32 {
   let ownEnd = own;
   for (let value: u32 = 0; value < count; value++) {
+    if (value % TOGETHER === 0) bringNear(rows + 4 * value, min(count - value, TOGETHER));
     const start = text + wordAt(offsets + 4 * value);
     const end = text + wordAt(offsets + 4 * value + 4);
     const row = wordAt(rows + 4 * value);
@@ -260,6 +306,7 @@ export function deriveMake(
   ownAt = own;
   let at = text;
   for (let value: u32 = 0; value < count; value++) {
+    if (value % TOGETHER === 0) bringNear(rows + 4 * value, min(count - value, TOGETHER));
     const number = wordAt(numbers + 4 * value);
     if (number >= templateCount) return false;
     const template = templates + number * TEMPLATE_BYTES;
@@ -296,11 +343,38 @@ function writeDigits(number: u64, count: u32, end: u32): u64 {
   return small;
 }
 
+/** The eight digits of a number, the first one in the lowest byte: halves, then pairs, then each. */
+// @inline
+function digitsOf(number: u32): u64 {
+  const left = number / 10_000;
+  const halves = <u64>left | ((<u64>(number - left * 10_000)) << 32);
+  const hundreds = ((halves * 10_486) >>> 20) & 0x0000007f0000007f;
+  const pairs = hundreds | ((halves - hundreds * 100) << 16);
+  const tens = ((pairs * 103) >>> 10) & 0x000f000f000f000f;
+  return tens | ((pairs - tens * 10) << 8);
+}
+
+/** Prints a number of up to eight digits as `print` does, with less than eight decimals. */
+// @inline
+function printShort(number: u32, decimals: u32, at: u32): u32 {
+  const digits = digitsOf(number);
+  const left = min(<u32>ctz(digits) >>> 3, DIGITS - 1 - decimals);
+  const text = (digits | ZEROS) >>> (8 * left);
+  setBytes(at, text);
+  const whole = DIGITS - left - decimals;
+  if (decimals === 0) return at + whole;
+  setByte(at + whole, POINT);
+  setBytes(at + whole + 1, text >>> (8 * whole));
+  return at + whole + 1 + decimals;
+}
+
 /** Prints a whole number with its last `decimals` digits behind a point; returns where that ends. */
 function print(value: f64, decimals: u32, to: u32): u32 {
   let at = to;
   if (value < 0) setByte(at++, MINUS);
-  const number = <u64>abs(value);
+  const size = abs(value);
+  if (size < EIGHT_DIGITS && decimals < DIGITS) return printShort(<u32>size, decimals, at);
+  const number = <u64>size;
   let digits: u32 = 1;
   for (let above: u64 = 10; number >= above; above *= 10) digits++;
   if (digits <= decimals) digits = decimals + 1;
@@ -324,3 +398,5 @@ export function derivePrint(count: u32, values: u32, decimals: u32, offsets: u32
   }
   setWord(offsets + 4 * count, at - text);
 }
+
+export { near as deriveNear };

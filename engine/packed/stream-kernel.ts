@@ -94,7 +94,7 @@ export class StreamKernel {
 
   /** True when it has room for as many values, and they are worth it. */
   takes(count: number): boolean {
-    return count >= COUNT_MIN && count < this.#countMax;
+    return count >= COUNT_MIN && count <= this.#countMax;
   }
 
   extent(values: Float64Array, count: number): Extent {

@@ -81,13 +81,14 @@ export class MinuteCounter {
 
   /** Adds rows with ascending times, all of them not below those before. */
   add(timeMs: Float64Array): void {
-    let last = this.#minutes.at(-1);
+    const last = this.#minutes.at(-1);
+    let endMs = last === undefined ? Number.NEGATIVE_INFINITY : (last + 1) * MINUTE_MS;
     for (let row = 0; row < timeMs.length; row++) {
+      if (timeMs[row] < endMs) continue;
       const minute = Math.floor(timeMs[row] / MINUTE_MS);
-      if (minute === last) continue;
       this.#minutes.push(minute);
       this.#rowsBefore.push(this.#rowCount + row);
-      last = minute;
+      endMs = (minute + 1) * MINUTE_MS;
     }
     this.#rowCount += timeMs.length;
   }

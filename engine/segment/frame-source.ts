@@ -3,6 +3,7 @@ import { checksum } from '../base/checksum.ts';
 import { damaged } from '../base/errors.ts';
 import type { DiskFile } from '../base/file.ts';
 import { REGION_ALIGNMENT, type Region } from '../column/chunk.ts';
+import type { Scratch } from '../column/entries.ts';
 import { decompress } from '../packed/compress.ts';
 import {
   type BlockRef,
@@ -28,8 +29,13 @@ export function checkedMeta(stored: Uint8Array, header: FrameHeader): Uint8Array
   return header.metaRawBytes === 0 ? stored : decompress(stored, header.metaRawBytes);
 }
 
+/** A region that is not in the directory. */
+type StoredRegion = Exclude<Region, { inline: Uint8Array }>;
+
 /** Bytes from which a region is not read whole for one value. */
 const FAR_BYTES_MIN = 16_384;
+/** Bytes of regions that are verified together, at most, but for one that has more. */
+const TOGETHER_BYTES = 256 * 1024;
 const NO_BYTES = new Uint8Array(0);
 /** Regions of a file that are known to be right, at most. */
 const CHECKED_MAX = 4_096;
@@ -103,15 +109,47 @@ export class FrameSource {
   /** The bytes of a region; in `scratch`, when it is given and as long, until it is used again. */
   region(region: Region, scratch?: Uint8Array): Uint8Array {
     if (region.inline !== undefined) return region.inline;
+    const bytes = this.#at(this.#placeOf(region) - this.#ref.offset, region.bytes, scratch);
+    this.#check(region, bytes);
+    return bytes;
+  }
+
+  /** Reads regions, those together that lie one behind the other, against their checksums; keeps nothing of them. */
+  verify(regions: readonly Region[], scratch: Scratch): void {
+    const all = regions.flatMap((region) => (region.inline === undefined ? [region] : []));
+    for (let first = 0; first < all.length; ) {
+      const from = this.#placeOf(all[first]);
+      let end = first + 1;
+      let to = from + all[first].bytes;
+      for (; end < all.length; end++) {
+        const place = this.#placeOf(all[end]);
+        const isNext = place >= to && place < to + REGION_ALIGNMENT;
+        if (!isNext || place + all[end].bytes > from + TOGETHER_BYTES) break;
+        to = place + all[end].bytes;
+      }
+      const bytes = this.#at(from - this.#ref.offset, to - from, scratch.bytes(to - from));
+      for (; first < end; first++) {
+        const start = this.#placeOf(all[first]) - from;
+        this.#check(all[first], bytes.subarray(start, start + all[first].bytes));
+      }
+    }
+  }
+
+  /** Where a region begins in the file. */
+  #placeOf({ offset, bytes }: StoredRegion): number {
     const { from, to } = this.#regions;
-    const place = from + region.offset;
-    if (place + region.bytes > to) damaged(`region at ${region.offset} lies elsewhere`);
-    const bytes = this.#at(place - this.#ref.offset, region.bytes, scratch);
-    if (this.#checked?.has(place) === true) return bytes;
+    const place = from + offset;
+    if (place + bytes > to) damaged(`region at ${offset} lies elsewhere`);
+    return place;
+  }
+
+  /** Checks the bytes of a region, unless they are known to be right. */
+  #check(region: StoredRegion, bytes: Uint8Array): void {
+    const place = this.#placeOf(region);
+    if (this.#checked?.has(place) === true) return;
     if (checksum(bytes) !== region.checksum)
       damaged(`region at ${region.offset} is not as written`);
     if (this.#checked !== undefined && this.#checked.size < CHECKED_MAX) this.#checked.add(place);
-    return bytes;
   }
 
   /** The bytes of a region, which are read in part when they are many and known to be right. */

@@ -125,6 +125,12 @@ function countedByte(at: u32): u32 {
   assert(at < WORD_COUNTED_BYTES);
   return load<u8>(WORD_COUNTED_BYTE + at);
 }
+/** Up to SHORT_BYTES bytes; behind the region are others that may be read. */
+// @inline
+function countedBytes(at: u32, length: u32): u64 {
+  assert(at + length <= WORD_COUNTED_BYTES);
+  return load<u64>(WORD_COUNTED_BYTE + at) & (u64.MAX_VALUE >>> (64 - 8 * length));
+}
 
 /** Spreads the bits of a hash: the end of MurmurHash3. */
 function finished(hash: u32): u32 {
@@ -173,17 +179,37 @@ function hasRoom(bytes: u32): bool {
   return hashCount + (bytes >>> 1) + 2 < HASHES;
 }
 
+/** Reports that the word of a place has `length` bytes, and that the value in progress was not counted for it. */
+// @inline
+function mayCount(place: u32, length: u32): bool {
+  store<u8>(IS_IN + place, 1);
+  if (load<u32>(LAST + 4 * place) === valueCount) return false;
+  return countedStart(place + 1) - countedStart(place) === length;
+}
+
+/** Counts the value in progress for the word of a place. */
+// @inline
+function addCount(place: u32): void {
+  store<u32>(LAST + 4 * place, valueCount);
+  store<u32>(WORD_COUNT + 4 * place, load<u32>(WORD_COUNT + 4 * place) + weight);
+}
+
 /** Counts the value in progress when the word `[from, end)` of the text is that of a place. */
 function countWord(place: u32, from: u32, end: u32): void {
-  store<u8>(IS_IN + place, 1);
-  if (load<u32>(LAST + 4 * place) === valueCount) return;
+  if (!mayCount(place, end - from)) return;
   const start = countedStart(place);
-  if (end - from !== countedStart(place + 1) - start) return;
   for (let at = from; at < end; at++) {
     if (lower(textByte(at)) !== countedByte(start + at - from)) return;
   }
-  store<u32>(LAST + 4 * place, valueCount);
-  store<u32>(WORD_COUNT + 4 * place, load<u32>(WORD_COUNT + 4 * place) + weight);
+  addCount(place);
+}
+
+/** Counts the value in progress when a short word, its bytes made small, is that of a place. */
+// @inline
+function countShort(place: u32, small: u64, length: u32): void {
+  if (mayCount(place, length) && countedBytes(countedStart(place), length) === small) {
+    addCount(place);
+  }
 }
 
 function addWord(hash: u32, from: u32, end: u32): void {
@@ -196,8 +222,8 @@ function clearMemo(): void {
   memory.fill(MEMO, 0, MEMO_BYTES * MEMOS);
 }
 
-/** Adds a word of up to SHORT_BYTES bytes that begins at `from`: these, made small. Most of them came before. */
-function addShort(small: u64, from: u32, length: u32): void {
+/** Adds a word of up to SHORT_BYTES bytes: these, made small. Most of them came before. */
+function addShort(small: u64, length: u32): void {
   const memo = MEMO + MEMO_BYTES * <u32>((small * MEMO_FACTOR) >>> (64 - MEMO_BITS));
   let held = load<u32>(memo + MEMO_HELD);
   if (held < base || load<u64>(memo) !== small) {
@@ -207,7 +233,7 @@ function addShort(small: u64, from: u32, length: u32): void {
     store<u64>(memo, small);
     store<u32>(memo + MEMO_HELD, held);
   }
-  if (held - base < countedCount) countWord(held - base, from, from + length);
+  if (held - base < countedCount) countShort(held - base, small, length);
 }
 
 /** Adds a word of more bytes than a short one has: `count` of what was made small, which begin at `from`. */
@@ -261,7 +287,7 @@ function addWindow(at: u32): void {
     const ones = u64.MAX_VALUE >>> (64 - count);
     if (count >= TELLING_BYTES && ((digitBits >>> from) & ones) !== 0) tells = true;
     if (count > SHORT_BYTES) addLong(from, at + from, count);
-    else addShort(load<u64>(SMALL + from) & (u64.MAX_VALUE >>> (64 - 8 * count)), at + from, count);
+    else addShort(load<u64>(SMALL + from) & (u64.MAX_VALUE >>> (64 - 8 * count)), count);
     words &= ~(ones << from);
   }
 }

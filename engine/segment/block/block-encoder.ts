@@ -128,7 +128,7 @@ export class BlockEncoder {
       const { shapes, ids } = blockShapes(rows.shapes, rows.shapeIds, this.#paths);
       this.#writeShapes(shapes);
       out.integers(out.region, ids, this.#rowCount, 'ids');
-      free(ids);
+      free(ids, shapes.starts, shapes.keys);
       out.end();
     }
     if (keys === undefined) return;

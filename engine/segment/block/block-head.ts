@@ -84,11 +84,12 @@ export class BlockHead {
     return regionsOf(this.directory).reduce((sum, region) => sum + bytesOf(region), 0);
   }
 
-  /** Shapes of the rows, which `read` reads when they are not kept. Throws what that throws. */
-  shapes(read: () => StoredShapes): StoredShapes {
+  /** Shapes of the rows, which `read` reads when they are not kept, as few are. Throws what that throws. */
+  shapes(read: () => StoredShapes): { shapes: StoredShapes; isKept: boolean } {
     const shapes = this.#shapes ?? read();
-    if (bytesOf(this.directory.shapes) <= SHAPES_BYTES_MAX) this.#shapes = shapes;
-    return shapes;
+    const isKept = bytesOf(this.directory.shapes) <= SHAPES_BYTES_MAX;
+    if (isKept) this.#shapes = shapes;
+    return { shapes, isKept };
   }
 
   /** Templates of the texts of a column, which `read` reads when they are not kept. Throws what that throws. */

@@ -2,7 +2,7 @@ import { assert } from '../../base/assert.ts';
 import { ByteWriter } from '../../base/bytes.ts';
 import { PATH_ROOT, type PathTable } from '../../column/path.ts';
 import { leafKey, leafKind, leafPath, type Shapes } from '../../column/shape.ts';
-import { grow } from '../../packed/growth.ts';
+import { extend } from '../../packed/growth.ts';
 
 /** Numbers of a table's paths in a block, or in a footer: only those in use, each after its parent. */
 export class BlockPaths {
@@ -85,8 +85,8 @@ export function blockShapes(
       const from = shapes.starts[shape];
       const fromEnd = shapes.starts[shape + 1];
       const end = starts[count - 1] + fromEnd - from;
-      if (count === starts.length) starts = grow(starts, count + 1);
-      if (end > keys.length) keys = grow(keys, end);
+      if (count === starts.length) starts = extend(starts, count + 1);
+      if (end > keys.length) keys = extend(keys, end);
       paths.translate(shapes.keys, from, fromEnd, keys, starts[count - 1]);
       starts[count] = end;
     }

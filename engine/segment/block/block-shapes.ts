@@ -29,8 +29,8 @@ interface ShapeReads {
   region(region: Region): Uint8Array;
   /** A number a row. */
   stream(region: Region): IntegerStream;
-  /** The shapes, which `read` reads when they are not kept. */
-  stored(read: () => StoredShapes): StoredShapes;
+  /** The shapes, which `read` reads when they are not kept, and whether they are from now on. */
+  stored(read: () => StoredShapes): { shapes: StoredShapes; isKept: boolean };
   /** Rows that have a value in a column, a bit each; `undefined` when all do. */
   presentBits(column: number): Uint32Array | undefined;
   hasValue(column: number, row: number): boolean;
@@ -51,6 +51,8 @@ export class BlockShapes {
   #columnOf: Map<number, number> | undefined;
   #stored: StoredShapes | undefined;
   #stream: IntegerStream | undefined;
+  /** True when others have what is stored too. */
+  #isKept = false;
   #given: Uint32Array[] = [];
 
   constructor(directory: Directory, reads: ShapeReads) {
@@ -68,6 +70,7 @@ export class BlockShapes {
       stored.ordered === undefined
         ? stored.plain
         : shapesOfRows(stored.ordered, ids, (key) => this.#reads.presentBits(this.#column(key)));
+    if (stored.ordered !== undefined || !this.#isKept) this.#given.push(shapes.starts, shapes.keys);
     return { shapes, ids };
   }
 
@@ -90,7 +93,7 @@ export class BlockShapes {
     return template;
   }
 
-  /** Lets go of what was decoded; ids that were given are empty then. */
+  /** Lets go of what was decoded; shapes and ids that were given are empty then, unless the shapes are kept. */
   forget(): void {
     this.#stored = undefined;
     this.#stream = undefined;
@@ -141,7 +144,11 @@ export class BlockShapes {
   }
 
   #read(): StoredShapes {
-    this.#stored ??= this.#reads.stored(() => this.#readStored());
+    if (this.#stored === undefined) {
+      const { shapes, isKept } = this.#reads.stored(() => this.#readStored());
+      this.#stored = shapes;
+      this.#isKept = isKept;
+    }
     return this.#stored;
   }
 

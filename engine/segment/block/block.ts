@@ -206,9 +206,7 @@ export class Block {
    */
   verify(scratch: Scratch): void {
     placed(this.ref, () => {
-      for (const region of regionsOf(this.#directory)) {
-        if (region.inline === undefined) this.#regions.region(region, scratch.bytes(region.bytes));
-      }
+      this.head.source.verify(regionsOf(this.#directory), scratch);
       for (const { encoding, dictionary } of this.#directory.columns.entries()) {
         if (encoding === StringEncoding.SHARED) this.#dictionaries?.dictionary(dictionary).verify();
       }

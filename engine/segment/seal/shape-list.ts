@@ -1,6 +1,6 @@
 import { HASH_SEED } from '../../base/hash.ts';
 import type { Shapes } from '../../column/shape.ts';
-import { grow } from '../../packed/growth.ts';
+import { extend } from '../../packed/growth.ts';
 
 const SLOTS_MIN = 256;
 
@@ -47,11 +47,11 @@ export class ShapeList implements Shapes {
 
   #add(keys: Uint32Array, from: number, to: number, hash: number): number {
     const shape = this.count++;
-    if (shape + 2 > this.starts.length) this.starts = grow(this.starts, shape + 2);
-    if (shape >= this.#hashes.length) this.#hashes = grow(this.#hashes, shape + 1);
+    if (shape + 2 > this.starts.length) this.starts = extend(this.starts, shape + 2);
+    if (shape >= this.#hashes.length) this.#hashes = extend(this.#hashes, shape + 1);
     const start = this.starts[shape];
     const end = start + to - from;
-    if (end > this.keys.length) this.keys = grow(this.keys, end);
+    if (end > this.keys.length) this.keys = extend(this.keys, end);
     for (let at = from; at < to; at++) this.keys[start + at - from] = keys[at];
     this.starts[shape + 1] = end;
     this.#hashes[shape] = hash;
