@@ -137,7 +137,10 @@ const SOLE_IMPORTERS: Record<string, string[]> = {
   msgpackr: ['engine/base/record.ts'],
   'lz4-napi': ['engine/packed/compress.ts'],
   'fs-native-extensions': ['engine/base/file.ts'],
-  '@koromix/koffi-linux-x64': ['server/listen/udp/batch-reader.ts'],
+  '@koromix/koffi-linux-x64': [
+    'server/listen/udp/batch-reader.ts',
+    'server/service/free-memory.ts',
+  ],
   'smol-toml': ['server/config.ts'],
   preact: ['server/console/'],
   '@preact/signals': ['server/console/'],
