@@ -35,6 +35,8 @@ export interface ReaderMemory {
   queryBytesMax?: number;
   /** Bytes of the rows that predicates selected, kept from query to query; 0 keeps none, 16 MiB unless it is given. */
   selectedBytesMax?: number;
+  /** Bytes of all else that it keeps from query to query; 128 MiB unless it is given. */
+  keptBytesMax?: number;
   /** Segment files that it keeps open; 64 unless it is given. */
   filesMax?: number;
 }
@@ -62,6 +64,7 @@ export class Reader implements BlockSource {
   /** `secret` is the manifest's. */
   constructor(disk: Disk, secret: Uint8Array, memory: ReaderMemory = {}) {
     const { queryBytesMax, selectedBytesMax = SELECTED_BYTES_MAX, filesMax = FILES_MAX } = memory;
+    const { keptBytesMax = KEPT_BYTES_MAX } = memory;
     this.#filesMax = filesMax;
     this.#disk = disk;
     this.secret = secret;
@@ -70,7 +73,12 @@ export class Reader implements BlockSource {
     this.selected = selectedBytesMax === 0 ? undefined : new FilterCache(selectedBytesMax);
     const caches = [this.#blocks, this.#footers, this.#pieces, this.sums];
     const all = [this.visible, this.#sealed, ...caches.flatMap((one) => one.caches)];
-    this.#room = new Room(KEPT_BYTES_MAX, all);
+    this.#room = new Room(keptBytesMax, all);
+  }
+
+  /** Memory that it keeps from query to query, about, but the rows that predicates select. */
+  get keptBytes(): number {
+    return this.#room.bytes;
   }
 
   /** Opens a block, or gives the one that is open. Throws CORRUPTION, also when the file is not there; IO. */
