@@ -92,7 +92,8 @@ export class IntegerStream {
     if (this.#values !== undefined) return this.#values[index];
     if (this.#runs !== undefined) return this.#runs.at(index);
     if (this.#encoding === DELTA && this.#width <= WORD_BITS) return this.#sumAt(index);
-    if (this.#table !== undefined) return this.#table[this.#numberAt(index)] ?? unknownCode();
+    if (this.#table !== undefined)
+      return this.#table[this.#numberAt(index)] ?? damaged('an unknown code');
     if (this.#encoding !== PACKED) return this.values()[index];
     return this.#base + (this.#high?.at(index) ?? 0) * WORD_RANGE + this.#numberAt(index);
   }
@@ -170,7 +171,7 @@ export class IntegerStream {
 
   /** The values in `table` that codes stand for, whole numbers below 2^32; a new array. */
   #coded(table: Float64Array): Uint32Array {
-    const values = unpackValues(this.#stored(0), table.length - 1) ?? unknownCode();
+    const values = unpackValues(this.#stored(0), table.length - 1) ?? damaged('an unknown code');
     const whole = Uint32Array.from(table);
     for (let index = 0; index < values.length; index++) values[index] = whole[values[index]];
     return values;
@@ -339,13 +340,13 @@ export class IntegerStream {
     for (let from = 0; from < target.length; from += PART_VALUES) {
       const part = target.subarray(from, from + PART_VALUES);
       if (isDelta) this.#addSteps(from, part, values[from]);
-      else this.#unpack(from, part, this.#base);
+      else this.#unpack(from, part, this.#base, true);
     }
     return values;
   }
 
   #decodeCodes(table: Float64Array, values: Float64Array): Float64Array {
-    const codes = unpackedView(this.#stored(0), table.length - 1) ?? unknownCode();
+    const codes = unpackedView(this.#stored(0), table.length - 1) ?? damaged('an unknown code');
     for (let index = 0; index < values.length; index++) values[index] = table[codes[index]];
     return values;
   }
@@ -355,7 +356,7 @@ export class IntegerStream {
     const { length } = values;
     let last = value;
     if (this.#width <= WORD_BITS) {
-      const steps = this.#lower(from, length);
+      const steps = this.#lower(from, length, true);
       const step = this.#step;
       for (let index = 0; index < length; index++) {
         last += step + steps[index];
@@ -371,9 +372,9 @@ export class IntegerStream {
   }
 
   /** Unpacks what is stored from `from` on into `values`, each more `base`. */
-  #unpack(from: number, values: Float64Array, base: number): void {
+  #unpack(from: number, values: Float64Array, base: number, isAll = false): void {
     const { length } = values;
-    const lower = this.#lower(from, length);
+    const lower = this.#lower(from, length, isAll);
     for (let index = 0; index < length; index++) values[index] = base + lower[index];
     if (this.#high === undefined) return;
     const words = this.#high.some(from, length);
@@ -381,8 +382,14 @@ export class IntegerStream {
     for (let index = 0; index < length; index++) values[index] += upper[index] * WORD_RANGE;
   }
 
-  /** The low bits of `count` numbers that are stored, with their patches; in memory that the next call uses too. */
-  #lower(from: number, count: number): Uint32Array {
+  /** The low bits of `count` stored numbers, with patches; `isAll`: all are decoded. Good until a stream is read. */
+  #lower(from: number, count: number, isAll = false): Uint32Array {
+    const width = this.#width;
+    if (isAll && this.#patches === undefined && width < WORD_BITS) {
+      const words = this.#low?.some(from, count) ?? NO_WORDS;
+      const numbers = unpackedView({ words, count, width, base: 0 }, ID_END - 1);
+      return numbers ?? damaged(`numbers of more than ${width} bits`);
+    }
     // Both are read and unpacked in the same memory.
     const patches = this.#patchesAmong(from, count);
     return this.#unpacked(this.#low?.some(from, count), patches, from, count);
@@ -433,7 +440,7 @@ export class IntegerStream {
     ids[0] = value;
     this.#low?.all();
     for (let from = 1; from < ids.length; from += PART_VALUES) {
-      const steps = this.#lower(from - 1, Math.min(PART_VALUES, ids.length - from));
+      const steps = this.#lower(from - 1, Math.min(PART_VALUES, ids.length - from), true);
       for (let index = 0; index < steps.length; index++) {
         value += step + steps[index];
         checkId(value, max);
@@ -442,10 +449,6 @@ export class IntegerStream {
     }
     return ids;
   }
-}
-
-function unknownCode(): never {
-  return damaged('a code without a value');
 }
 
 /** Reads the width of words, up to which they begin. */
