@@ -68,12 +68,18 @@ t.test(
 t.test(
   'a level whose order has bounds is tried and sketched, by count counted by entries; any other takes passes',
   async (t) => {
-    const facts = { limits: LIMITS, rowCount: 1_000, parentCount: 1, grows: false, isLarge: false };
+    const facts = {
+      ...{ limits: LIMITS, rowCount: 1_000, parentCount: 1, grows: false },
+      ...{ entryCount: 4_000_000, isLarge: false },
+    };
     const ways = ['trial', 'entries', 'sketch', 'passes'];
     const query = of(CORE, [field('a'), field('b')]);
     t.same(planLevel(query, 0, facts), ways);
     t.same(planLevel(query, 0, { ...facts, isLarge: true }), ways.slice(1));
-    t.same(planLevel(query, 1, { ...facts, parentCount: 64 }), ways);
+    t.same(planLevel(query, 1, { ...facts, parentCount: 16 }), ways);
+    const many = { ...facts, parentCount: 64 };
+    t.same(planLevel(query, 1, many), ['trial', 'sketch', 'passes']);
+    t.same(planLevel(query, 1, { ...many, entryCount: 400_000 }), ways);
     for (const [by, direction] of [
       [MAX, 'desc'],
       [MAX, 'asc'],

@@ -2,9 +2,12 @@ import { rankBoundOf } from '../metric/rank-bound.ts';
 import type { AggregateLimits } from '../model/aggregate-limits.ts';
 import type { AggregateQuery } from '../model/query.ts';
 import { countableLevels, type FieldGroupBy, isByCount, isByLeast } from './computes.ts';
+import { COUNTS_BYTES_MAX } from './entry-counts.ts';
 import { isOfMinutes } from './minute-counts.ts';
 import { SKETCH_PARENTS_MAX } from './value-sketch.ts';
 
+/** Buckets whose events are mostly so many each that the first entries of dictionaries tell all. */
+const PARENTS_MAX = 16;
 /** Rows that a count of a sketch can take. */
 const SKETCH_ROWS_MAX = 2 ** 32 - 1;
 
@@ -24,6 +27,8 @@ export interface LevelFacts {
   parentCount: number;
   /** True when a level before may still get more of them. */
   grows: boolean;
+  /** Entries that dictionaries of segments have of the attribute, about. */
+  entryCount: number;
   /** True when more strings of the attribute lie in a dictionary than a trial takes. */
   isLarge: boolean;
 }
@@ -67,8 +72,13 @@ export function planLevel(
   const groupBy = query.groupBys[place];
   if (groupBy.type !== 'field' || !mayBeSketched(query, place, groupBy, facts)) return ['passes'];
   const ways: LevelWay[] = facts.isLarge ? [] : ['trial'];
-  if (isByCount(groupBy)) ways.push('entries');
+  if (isByCount(groupBy) && mayBeCounted(facts)) ways.push('entries');
   return [...ways, 'sketch', 'passes'];
+}
+
+/** True when counts of entries are likely to tell the first buckets of a level: of all entries, or of few parents. */
+function mayBeCounted({ entryCount, parentCount }: LevelFacts): boolean {
+  return parentCount <= PARENTS_MAX || entryCount * parentCount <= COUNTS_BYTES_MAX;
 }
 
 /** True when the first buckets of a level can be told from bounds that are too high. */

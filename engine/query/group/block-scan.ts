@@ -163,6 +163,19 @@ export class BlockScan {
     return isFound;
   }
 
+  /** Strings that the dictionaries of all segments have at `path`, one by one, about: by the footers of some. */
+  entriesOf(path: string): number {
+    const some = this.#someSegments();
+    const segments = new Set(
+      this.#refs.filter(({ sealed }) => sealed).map(({ segment }) => segment),
+    );
+    const sum = some.reduce(
+      (sum, ref) => sum + (this.#dictionaryOf(ref, path)?.entryCount ?? 0),
+      0,
+    );
+    return some.length === 0 ? 0 : (sum / some.length) * segments.size;
+  }
+
   /** The largest dictionary at `path` of the segment of a block. */
   #dictionaryOf(ref: BlockRef, path: string): ReturnType<typeof dictionaryOf> {
     let largest: ReturnType<typeof dictionaryOf>;

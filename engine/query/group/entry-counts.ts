@@ -28,7 +28,7 @@ import { Nesting, type PassStage } from './nesting.ts';
 import type { DictionaryData, VisitorData, VisitorSpec } from './shared-scan.ts';
 
 /** Memory of counts at most; beyond it values are found in another way. */
-const COUNTS_BYTES_MAX = 48 * 1024 * 1024;
+export const COUNTS_BYTES_MAX = 48 * 1024 * 1024;
 /** Counts of strings that other queries have numbered, by parent. */
 const KEPT_COUNTS_MAX = 1 << 22;
 /** Counts from which on an entry of a dictionary has one of 32 bits; those of the others fit in a byte. */

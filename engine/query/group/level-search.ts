@@ -62,6 +62,7 @@ export class LevelSearch {
       rowCount: scan.rowCount,
       parentCount: parentCountOf(stages, place),
       grows: this.#grows,
+      entryCount: groupBy.type === 'field' ? scan.entriesOf(groupBy.path) : 0,
       isLarge: groupBy.type === 'field' && scan.hasLarge(groupBy.path),
     });
     for (const way of ways) {

@@ -66,16 +66,24 @@ export function divisorOf({ scale }: NumberColumn): number {
   return scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
 }
 
+/** Rows for which a column is not decoded. */
+const FEW_ROWS = 1_024;
+
 /** Numbers of columns by row, as they are needed, in memory that the next column uses again. */
 export class RowNumbers {
   #mantissas = new Float64Array(0);
 
-  /** The mantissas of the rows of `pairs`, which have plain numbers in a column; of other rows they mean nothing. */
+  /**
+   * The mantissas of the rows of `pairs`, which have plain numbers in a column, good until the next ones; where these
+   * are few they mean nothing of other rows.
+   */
   of(column: NumberColumn, { rows, count }: Pairs): Float64Array {
+    if (count > FEW_ROWS) return column.mantissas;
     const coded = column.coded();
     const packed = coded?.codes ?? column.packed(PACKED_MAX);
+    if (packed === undefined) return column.mantissas;
     const last = coded === undefined ? PACKED_MAX : coded.table.length - 1;
-    const found = packed && unpackedView(packed, last);
+    const found = unpackedView(packed, last);
     if (found === undefined) return column.mantissas;
     if (this.#mantissas.length < found.length) this.#mantissas = new Float64Array(found.length);
     const mantissas = this.#mantissas;
