@@ -16,6 +16,9 @@ const TIMES_MAX = 32;
 export class Gathering {
   readonly #monotonicMs: () => number;
   #senderCount = 0;
+  /** Senders that are not answered, as it was told last, and the most since the last group was durable. */
+  #unanswered = 0;
+  #mostUnanswered = 0;
   #answeredMs = Number.NEGATIVE_INFINITY;
   /** Ends the wait. */
   #complete: (() => void) | undefined;
@@ -28,10 +31,23 @@ export class Gathering {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** A group is durable: `senderCount` senders were answered, or came while it was written. */
-  answered(senderCount: number): void {
-    this.#senderCount = senderCount;
+  /** So many senders are not answered by now, those whose bodies have not come here among them. */
+  told(senderCount: number): void {
+    this.#unanswered = senderCount;
+    this.#mostUnanswered = Math.max(this.#mostUnanswered, senderCount);
+  }
+
+  /** Reports whether no sender is known but the `count` of a group: nobody comes before that is durable. */
+  isAll(count: number): boolean {
+    return count > 0 && this.#mostUnanswered > 0 && count >= this.#mostUnanswered;
+  }
+
+  /** A group of `count` senders is durable; the next one has `nextCount` already. */
+  answered(count: number, nextCount: number): void {
+    this.#senderCount = Math.max(count + nextCount, this.#mostUnanswered);
     this.#answeredMs = this.#monotonicMs();
+    this.#unanswered = Math.max(0, this.#unanswered - count);
+    this.#mostUnanswered = this.#unanswered;
   }
 
   /** The next group has `count` senders by now. */

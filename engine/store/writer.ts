@@ -167,6 +167,11 @@ export class Writer {
     return durable;
   }
 
+  /** Tells how many senders of urgent appends are not answered: a group that has all of them waits for nobody. */
+  told(senderCount: number): void {
+    this.#gathering.told(senderCount);
+  }
+
   /** Resolves when the group that is being collected is durable. */
   #durable(): Promise<void> {
     return new Promise((resolve, reject) => this.#next.waiters.push({ resolve, reject }));
@@ -270,7 +275,7 @@ export class Writer {
         if (this.#broken !== undefined) throw this.#broken.error;
         await this.#write(group);
         for (const waiter of group.waiters) waiter.resolve();
-        this.#gathering.answered(group.urgentCount + this.#next.urgentCount);
+        this.#gathering.answered(group.urgentCount, this.#next.urgentCount);
         await this.#closeFullSegment();
       } catch (error) {
         await this.#fail(group, error);
@@ -301,7 +306,10 @@ export class Writer {
     this.#writingBytes = group.blockBytes;
     const claim = this.#claimFor(group, small !== undefined);
     const superseded = group.replaced.flat();
-    const committed = await log.append({ blocks, claim, superseded, usage });
+    // Nothing else is there to be done meanwhile.
+    const isAll = group.waiters.length === group.urgentCount;
+    const blocking = isAll && this.#gathering.isAll(group.urgentCount);
+    const committed = await log.append({ blocks, claim, superseded, usage, blocking });
     this.#claim = undefined;
     this.#writingBytes = 0;
     const last = committed.blocks.at(-1);
@@ -349,10 +357,9 @@ export class Writer {
   async #beginSegment(): Promise<void> {
     const { replaced } = this.#next;
     assert(replaced.flat().length === 0, 'small blocks are in the segment that is open');
-    const { disk, writer, folderId, nowMs, allocate, begun, roomBytes = 0 } = this.#options;
+    const { nowMs, allocate, begun } = this.#options;
     const segment = await allocate();
-    const createdMs = nowMs();
-    const log = await LogFile.create({ disk, segment, writer, folderId, createdMs, roomBytes });
+    const log = await LogFile.create({ ...this.#options, segment, createdMs: nowMs() });
     try {
       await begun(segment);
     } catch (error) {

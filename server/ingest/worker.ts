@@ -87,6 +87,8 @@ export class IngestWorker {
   /** When a sender was last told of a key, by its cell. */
   readonly #metMs = new Map<number, number>();
   #busy = false;
+  /** Set while no task is begun until something becomes durable. */
+  #isHeld = false;
   #closing = false;
   readonly #over = Promise.withResolvers<void>();
 
@@ -157,7 +159,9 @@ export class IngestWorker {
             segmentIdleMs: data.segments.idleMs,
           }),
     });
-    const stored = (): void => this.#wake();
+    const stored = (): void => {
+      if (this.#isHeld || this.#closing) this.#wake();
+    };
     const writer = this.#writer;
     this.#work = new Work({
       ...{ memory, cells, stats, troubles, names, budget, decodings, writer, idOf, fault, stored },
@@ -215,6 +219,7 @@ export class IngestWorker {
 
   #take(message: ToIngest): void {
     if (message.type === 'tasks') {
+      this.#writer.told(message.senders);
       this.#queue(message.tasks, this.#acknowledger);
       this.#queue(message.bodies.map(bodyTask), this.#acknowledger);
     } else if (message.type === 'keys') {
@@ -263,7 +268,8 @@ export class IngestWorker {
     const endMs = performance.now() + TURN_MS;
     do {
       // Whatever becomes durable wakes the worker again.
-      if (this.#writer.pendingBytes > PENDING_BYTES_MAX) return;
+      this.#isHeld = this.#writer.pendingBytes > PENDING_BYTES_MAX;
+      if (this.#isHeld) return;
       const lane = this.#lanes.next();
       if (lane === undefined) {
         if (this.#closing && this.#large === undefined) this.#over.resolve();

@@ -97,6 +97,44 @@ t.test(
   },
 );
 
+t.test('a group of all senders that are known keeps the thread until it is durable', async (t) => {
+  const one = await rig();
+  await one.append('z', 1);
+  const append = async (names: string, urgent = true): Promise<number> => {
+    const { blockingWrites } = one.disk;
+    await Promise.all([...names].map((name) => one.append(name, 1, urgent)));
+    return one.disk.blockingWrites - blockingWrites;
+  };
+  t.equal(await append('a'), 0, 'nobody told of senders');
+  one.writer.told(2);
+  t.equal(await append('b'), 0, 'another one is to come');
+  t.equal(await append('c'), 1, 'that is it');
+  t.equal(await append('d'), 0);
+  one.writer.told(2);
+  t.equal(await append('ef'), 1);
+  one.writer.told(1);
+  const lines = one.append('g', 1, false);
+  t.equal(await append('h'), 0, 'sockets of the thread have lines');
+  await lines;
+});
+
+t.test('senders that were told of are waited for, wherever their bodies are', async (t) => {
+  const one = await rig();
+  await one.append('z', 1);
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  one.writer.told(4);
+  await one.append('a', 1);
+  const { length } = one.groups;
+  await Promise.all(
+    ['b', 'c', 'd', 'e'].map(async (name, turns) => {
+      for (let at = 0; at < turns; at++) await new Promise((resolve) => setImmediate(resolve));
+      await one.append(name, 1);
+    }),
+  );
+  t.equal(one.groups.length, length + 1);
+});
+
 t.test('what comes while the first segment is made is of the first group', async (t) => {
   const one = await rig();
   const first = one.append('a', 1);
