@@ -10,11 +10,18 @@ const TIMES_A_MISS = 4;
 const TIMES_MAX = 32;
 
 /**
+ * Has the thread wait for further appends for up to `ms`, and take them; false when none came, `undefined` when it has
+ * other things to do.
+ */
+export type WaitForAppends = (ms: number) => boolean | undefined;
+
+/**
  * Wait of a commit group for senders that were just answered, when there are some: a group each would cost more than
  * the moment that they take. Owned by a writer.
  */
 export class Gathering {
   readonly #monotonicMs: () => number;
+  readonly #waitFor: WaitForAppends | undefined;
   #senderCount = 0;
   /** Senders that are not answered, as it was told last, and the most since the last group was durable. */
   #unanswered = 0;
@@ -27,8 +34,9 @@ export class Gathering {
   #missedMs = Number.NEGATIVE_INFINITY;
 
   /** `monotonicMs` is a clock that is never set. */
-  constructor(monotonicMs: () => number) {
+  constructor(monotonicMs: () => number, waitFor?: WaitForAppends) {
     this.#monotonicMs = monotonicMs;
+    this.#waitFor = waitFor;
   }
 
   /** So many senders are not answered by now, those whose bodies have not come here among them. */
@@ -55,12 +63,33 @@ export class Gathering {
     if (count >= this.#senderCount) this.#complete?.();
   }
 
-  /** Resolves when as many senders came as there were, or soon; at once when it is not likely that they come. */
-  async wait(count: number): Promise<void> {
+  /**
+   * Resolves when as many senders came as there were, or soon; at once when it is not likely that they come. `count`
+   * tells how many have come by now.
+   */
+  async wait(count: () => number): Promise<void> {
     const nowMs = this.#monotonicMs();
     const isJustAnswered = nowMs - this.#answeredMs < WAIT_MS;
-    if (!isJustAnswered || this.#senderCount < SENDERS_MIN || count >= this.#senderCount) return;
+    if (!isJustAnswered || this.#senderCount < SENDERS_MIN || count() >= this.#senderCount) return;
     if (nowMs - this.#missedMs < PAUSE_MS) return;
+    const isComplete = this.#waitHere(count, nowMs + WAIT_MS) ?? (await this.#waitForAll());
+    const isSoon = isComplete && this.#monotonicMs() - nowMs <= SOON_MS;
+    if (isSoon) this.#times = Math.min(this.#times + 1, TIMES_MAX);
+    else if (this.#times >= TIMES_A_MISS) this.#times -= TIMES_A_MISS;
+    else this.#missedMs = this.#monotonicMs();
+  }
+
+  /** Has the thread wait: whether all came by `endMs`; `undefined` when it has other things to do. */
+  #waitHere(count: () => number, endMs: number): boolean | undefined {
+    while (count() < this.#senderCount) {
+      const hasCome = this.#waitFor?.(endMs - this.#monotonicMs());
+      if (hasCome !== true) return hasCome;
+    }
+    return true;
+  }
+
+  /** Resolves with whether all came soon. */
+  async #waitForAll(): Promise<boolean> {
     const isComplete = await new Promise<boolean>((resolve) => {
       const timer = setTimeout(() => resolve(false), WAIT_MS);
       this.#complete = () => {
@@ -69,9 +98,6 @@ export class Gathering {
       };
     });
     this.#complete = undefined;
-    const isSoon = isComplete && this.#monotonicMs() - nowMs <= SOON_MS;
-    if (isSoon) this.#times = Math.min(this.#times + 1, TIMES_MAX);
-    else if (this.#times >= TIMES_A_MISS) this.#times -= TIMES_A_MISS;
-    else this.#missedMs = this.#monotonicMs();
+    return isComplete;
   }
 }

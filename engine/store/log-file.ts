@@ -63,7 +63,7 @@ export interface LogFileOptions {
 const SMALL_GROUP_BYTES = 65_536;
 
 /** Time for which a file that stands at its path is taken to stand there: file systems write more after each look. */
-const STANDS_MS = 10;
+const STANDS_MS = 100;
 
 /**
  * A write that keeps its thread from all else must not take longer. After one that did, others do for the time that a
