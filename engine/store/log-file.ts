@@ -62,9 +62,6 @@ export interface LogFileOptions {
  */
 const SMALL_GROUP_BYTES = 65_536;
 
-/** Time for which a file that stands at its path is taken to stand there: file systems write more after each look. */
-const STANDS_MS = 100;
-
 /**
  * A write that keeps its thread from all else must not take longer. After one that did, others do for the time that a
  * disk takes to recover.
@@ -87,8 +84,7 @@ export class LogFile {
   readonly #file: DiskFile;
   readonly #roomBytes: number;
   readonly #monotonicMs: () => number;
-  /** When the file was last seen at its path, and until when writes may be slow. */
-  #stoodMs = Number.NEGATIVE_INFINITY;
+  /** Until when writes may be slow. */
   #slowUntilMs = Number.NEGATIVE_INFINITY;
   #bytes: number;
   /** Bytes of the file with the room at its end. */
@@ -166,7 +162,7 @@ export class LogFile {
     const makesRoom = end > this.#fileBytes && groupBytes <= SMALL_GROUP_BYTES;
     const room = zerosOf(makesRoom ? this.#roomBytes : 0);
     try {
-      this.#refuseForeign();
+      refuseForeign(this.#file, this.#path, this.#fileBytes);
       await this.#write(
         [...chunks, room],
         parts.blocking === true && groupBytes <= SMALL_GROUP_BYTES,
@@ -185,14 +181,6 @@ export class LogFile {
     const { segment, bytes } = this;
     const { superseded: gone, usage: sums } = commit;
     return { segment, group, bytes, claim, blocks: refs, superseded: gone, usage: sums };
-  }
-
-  /** Throws IO when the file was removed, replaced or changed from outside, if that was not looked at just now. */
-  #refuseForeign(): void {
-    const nowMs = this.#monotonicMs();
-    if (nowMs - this.#stoodMs < STANDS_MS) return;
-    refuseForeign(this.#file, this.#path, this.#fileBytes);
-    this.#stoodMs = nowMs;
   }
 
   /** Writes behind the last group; `blocking`: the thread waits for it, unless the disk has been slow. */

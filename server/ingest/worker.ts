@@ -173,6 +173,7 @@ export class IngestWorker {
           }),
     });
     const stored = (): void => {
+      this.#stats.own = this.lines.gauges;
       if (this.#isHeld || this.#closing) this.#wake();
     };
     const writer = this.#writer;
