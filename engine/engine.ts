@@ -107,7 +107,14 @@ export type CommittedGroup = StoreGroup;
 /** An ingest thread's view of its writer, which makes row records durable in commit groups. */
 export type RowWriter = Pick<
   Writer,
-  'append' | 'appendGathered' | 'tick' | 'replacePaths' | 'close' | 'pendingBytes'
+  | 'append'
+  | 'appendGathered'
+  | 'told'
+  | 'isIdle'
+  | 'tick'
+  | 'replacePaths'
+  | 'close'
+  | 'pendingBytes'
 >;
 
 /** Opens the writer of one ingest thread. It takes its first segment with the first rows. */

@@ -91,7 +91,7 @@ function watchFile(file: DiskFile, path: string, watch: Watch): DiskFile {
   return {
     bytes: () => file.bytes(),
     read: (target, position) => file.read(target, position),
-    write: (chunks, position) => watch.later('write', path, file.write(chunks, position)),
+    write: (...write) => watch.later('write', path, file.write(...write)),
     sync: () => watch.later('sync', path, file.sync()),
     truncate: (bytes) => watch.later('truncate', path, file.truncate(bytes)),
     lock: () => file.lock(),

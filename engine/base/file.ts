@@ -14,9 +14,10 @@ export interface DiskFile {
   read(target: Uint8Array, position: number): number;
   /**
    * Writes all chunks, in order, in one call from `position`. Keeps no reference after it resolves. Then they are
-   * durable, as after `sync`, when the file was made by `create-synced`.
+   * durable, as after `sync`, when the file was made by `create-synced`. `blocks`: the calling thread may do nothing
+   * else meanwhile, which costs less than to have another thread wait.
    */
-  write(chunks: readonly Uint8Array[], position: number): Promise<void>;
+  write(chunks: readonly Uint8Array[], position: number, blocks?: boolean): Promise<void>;
   /** Resolves when all that was written before is on stable storage (fdatasync). */
   sync(): Promise<void>;
   /** Cuts the file to `bytes`. Durable only after `sync`. */
@@ -173,19 +174,25 @@ class RealFile implements DiskFile {
     });
   }
 
-  async write(chunks: readonly Uint8Array[], position: number): Promise<void> {
+  async write(chunks: readonly Uint8Array[], position: number, blocks = false): Promise<void> {
     const fd = this.#open();
     let rest = chunks.filter((chunk) => chunk.length > 0);
     let at = position;
     while (rest.length > 0) {
-      const written = await new Promise<number>((resolve, reject) => {
-        fs.writev(fd, rest, at, (error, count) =>
-          error === null ? resolve(count) : reject(ioError(`write ${this.#path}`, error)),
-        );
-      });
+      const written = blocks
+        ? attempt(`write ${this.#path}`, () => fs.writevSync(fd, rest, at))
+        : await this.#writeSome(fd, rest, at);
       at += written;
       rest = dropBytes(rest, written);
     }
+  }
+
+  #writeSome(fd: number, chunks: readonly Uint8Array[], position: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      fs.writev(fd, chunks, position, (error, count) =>
+        error === null ? resolve(count) : reject(ioError(`write ${this.#path}`, error)),
+      );
+    });
   }
 
   sync(): Promise<void> {

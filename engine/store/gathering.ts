@@ -10,12 +10,22 @@ const TIMES_A_MISS = 4;
 const TIMES_MAX = 32;
 
 /**
+ * Has the thread wait for further appends for up to `ms`, and take them; false when none came, `undefined` when it has
+ * other things to do.
+ */
+export type WaitForAppends = (ms: number) => boolean | undefined;
+
+/**
  * Wait of a commit group for senders that were just answered, when there are some: a group each would cost more than
  * the moment that they take. Owned by a writer.
  */
 export class Gathering {
   readonly #monotonicMs: () => number;
+  readonly #waitFor: WaitForAppends | undefined;
   #senderCount = 0;
+  /** Senders that are not answered, as it was told last, and the most since the last group was durable. */
+  #unanswered = 0;
+  #mostUnanswered = 0;
   #answeredMs = Number.NEGATIVE_INFINITY;
   /** Ends the wait. */
   #complete: (() => void) | undefined;
@@ -24,14 +34,28 @@ export class Gathering {
   #missedMs = Number.NEGATIVE_INFINITY;
 
   /** `monotonicMs` is a clock that is never set. */
-  constructor(monotonicMs: () => number) {
+  constructor(monotonicMs: () => number, waitFor?: WaitForAppends) {
     this.#monotonicMs = monotonicMs;
+    this.#waitFor = waitFor;
   }
 
-  /** A group is durable: `senderCount` senders were answered, or came while it was written. */
-  answered(senderCount: number): void {
-    this.#senderCount = senderCount;
+  /** So many senders are not answered by now, those whose bodies have not come here among them. */
+  told(senderCount: number): void {
+    this.#unanswered = senderCount;
+    this.#mostUnanswered = Math.max(this.#mostUnanswered, senderCount);
+  }
+
+  /** Reports whether no sender is known but the `count` of a group: nobody comes before that is durable. */
+  isAll(count: number): boolean {
+    return count > 0 && this.#mostUnanswered > 0 && count >= this.#mostUnanswered;
+  }
+
+  /** A group of `count` senders is durable; the next one has `nextCount` already. */
+  answered(count: number, nextCount: number): void {
+    this.#senderCount = Math.max(count + nextCount, this.#mostUnanswered);
     this.#answeredMs = this.#monotonicMs();
+    this.#unanswered = Math.max(0, this.#unanswered - count);
+    this.#mostUnanswered = this.#unanswered;
   }
 
   /** The next group has `count` senders by now. */
@@ -39,12 +63,33 @@ export class Gathering {
     if (count >= this.#senderCount) this.#complete?.();
   }
 
-  /** Resolves when as many senders came as there were, or soon; at once when it is not likely that they come. */
-  async wait(count: number): Promise<void> {
+  /**
+   * Resolves when as many senders came as there were, or soon; at once when it is not likely that they come. `count`
+   * tells how many have come by now.
+   */
+  async wait(count: () => number): Promise<void> {
     const nowMs = this.#monotonicMs();
     const isJustAnswered = nowMs - this.#answeredMs < WAIT_MS;
-    if (!isJustAnswered || this.#senderCount < SENDERS_MIN || count >= this.#senderCount) return;
+    if (!isJustAnswered || this.#senderCount < SENDERS_MIN || count() >= this.#senderCount) return;
     if (nowMs - this.#missedMs < PAUSE_MS) return;
+    const isComplete = this.#waitHere(count, nowMs + WAIT_MS) ?? (await this.#waitForAll());
+    const isSoon = isComplete && this.#monotonicMs() - nowMs <= SOON_MS;
+    if (isSoon) this.#times = Math.min(this.#times + 1, TIMES_MAX);
+    else if (this.#times >= TIMES_A_MISS) this.#times -= TIMES_A_MISS;
+    else this.#missedMs = this.#monotonicMs();
+  }
+
+  /** Has the thread wait: whether all came by `endMs`; `undefined` when it has other things to do. */
+  #waitHere(count: () => number, endMs: number): boolean | undefined {
+    while (count() < this.#senderCount) {
+      const hasCome = this.#waitFor?.(endMs - this.#monotonicMs());
+      if (hasCome !== true) return hasCome;
+    }
+    return true;
+  }
+
+  /** Resolves with whether all came soon. */
+  async #waitForAll(): Promise<boolean> {
     const isComplete = await new Promise<boolean>((resolve) => {
       const timer = setTimeout(() => resolve(false), WAIT_MS);
       this.#complete = () => {
@@ -53,9 +98,6 @@ export class Gathering {
       };
     });
     this.#complete = undefined;
-    const isSoon = isComplete && this.#monotonicMs() - nowMs <= SOON_MS;
-    if (isSoon) this.#times = Math.min(this.#times + 1, TIMES_MAX);
-    else if (this.#times >= TIMES_A_MISS) this.#times -= TIMES_A_MISS;
-    else this.#missedMs = this.#monotonicMs();
+    return isComplete;
   }
 }

@@ -38,6 +38,8 @@ export interface GroupParts {
   /** Ordinals of blocks committed in this file that do not exist any more. */
   superseded: readonly number[];
   usage: readonly KeyUsage[];
+  /** The thread has nothing else to do until it is durable. */
+  blocking?: boolean;
 }
 
 /** Identity of a new segment's file. */
@@ -47,6 +49,8 @@ export interface LogFileOptions {
   writer: number;
   folderId: Uint8Array;
   createdMs: number;
+  /** Milliseconds of a clock that is never set; that of the process unless given. */
+  monotonicMs?: () => number;
   /** Zeros that are written behind a small group when it lies at the end of the file; none unless given. */
   roomBytes?: number;
 }
@@ -57,6 +61,13 @@ export interface LogFileOptions {
  * twice.
  */
 const SMALL_GROUP_BYTES = 65_536;
+
+/**
+ * A write that keeps its thread from all else must not take longer. After one that did, others do for the time that a
+ * disk takes to recover.
+ */
+const BLOCKING_MS = 50;
+const SLOW_MS = 1_000;
 
 /** Zeros for all files of a thread, in pages of the system that nobody writes to. */
 let zeros = new Uint8Array(0);
@@ -72,6 +83,9 @@ export class LogFile {
   readonly #path: string;
   readonly #file: DiskFile;
   readonly #roomBytes: number;
+  readonly #monotonicMs: () => number;
+  /** Until when writes may be slow. */
+  #slowUntilMs = Number.NEGATIVE_INFINITY;
   #bytes: number;
   /** Bytes of the file with the room at its end. */
   #fileBytes: number;
@@ -88,6 +102,7 @@ export class LogFile {
     this.#path = segmentPath(options.segment);
     this.#file = file;
     this.#roomBytes = options.roomBytes ?? 0;
+    this.#monotonicMs = options.monotonicMs ?? (() => performance.now());
     this.#bytes = head.bytes.length;
     this.#fileBytes = this.#bytes;
     this.#previous = head.checksum;
@@ -148,7 +163,10 @@ export class LogFile {
     const room = zerosOf(makesRoom ? this.#roomBytes : 0);
     try {
       refuseForeign(this.#file, this.#path, this.#fileBytes);
-      await this.#file.write([...chunks, room], this.#bytes);
+      await this.#write(
+        [...chunks, room],
+        parts.blocking === true && groupBytes <= SMALL_GROUP_BYTES,
+      );
     } catch (cause) {
       this.#failure = new EngineError('IO', `segment ${this.segment} failed earlier`, { cause });
       throw cause;
@@ -163,6 +181,15 @@ export class LogFile {
     const { segment, bytes } = this;
     const { superseded: gone, usage: sums } = commit;
     return { segment, group, bytes, claim, blocks: refs, superseded: gone, usage: sums };
+  }
+
+  /** Writes behind the last group; `blocking`: the thread waits for it, unless the disk has been slow. */
+  async #write(chunks: readonly Uint8Array[], blocking: boolean): Promise<void> {
+    const startedMs = this.#monotonicMs();
+    const blocks = blocking && startedMs >= this.#slowUntilMs;
+    await this.#file.write(chunks, this.#bytes, blocks);
+    const endMs = this.#monotonicMs();
+    if (blocks && endMs - startedMs > BLOCKING_MS) this.#slowUntilMs = endMs + SLOW_MS;
   }
 
   /** Gives back the room behind the last group. Rejects with IO. */

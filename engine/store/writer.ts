@@ -10,7 +10,7 @@ import {
 import type { PathTable } from '../column/path.ts';
 import type { Rows } from '../column/rows.ts';
 import { type EncodedBlock, freshRowsOf } from '../segment/frame.ts';
-import { Gathering } from './gathering.ts';
+import { Gathering, type WaitForAppends } from './gathering.ts';
 import { type CommittedGroup, LogFile } from './log-file.ts';
 import { type GatheredRows, OpenBlock } from './open-block.ts';
 import type { Claim, Sequences } from './sequences.ts';
@@ -55,6 +55,8 @@ export interface WriterOptions {
   nowMs(): number;
   /** Milliseconds of a clock that is never set. */
   monotonicMs(): number;
+  /** Waits for further urgent appends, where the thread can; otherwise its event loop brings them. */
+  waitFor?: WaitForAppends;
   /** Rows from which a segment is closed; LOG_SEGMENT_ROWS_MAX unless given. */
   segmentRowsMax?: number;
   /** Bytes from which it is; LOG_SEGMENT_BYTES_MAX unless given. */
@@ -119,12 +121,17 @@ export class Writer {
   constructor(options: WriterOptions) {
     this.#options = options;
     this.#open = new OpenBlock(options.paths);
-    this.#gathering = new Gathering(options.monotonicMs);
+    this.#gathering = new Gathering(options.monotonicMs, options.waitFor);
   }
 
   /** Bytes of blocks that are encoded and not yet durable. Rows of the open block do not count. */
   get pendingBytes(): number {
     return this.#next.blockBytes + this.#writingBytes;
+  }
+
+  /** Is set while it writes nothing, and no rows are to be written at once. */
+  get isIdle(): boolean {
+    return this.#run === undefined;
   }
 
   /**
@@ -165,6 +172,11 @@ export class Writer {
     const durable = this.#durable();
     this.#demand();
     return durable;
+  }
+
+  /** Tells how many senders of urgent appends are not answered: a group that has all of them waits for nobody. */
+  told(senderCount: number): void {
+    this.#gathering.told(senderCount);
   }
 
   /** Resolves when the group that is being collected is durable. */
@@ -270,7 +282,7 @@ export class Writer {
         if (this.#broken !== undefined) throw this.#broken.error;
         await this.#write(group);
         for (const waiter of group.waiters) waiter.resolve();
-        this.#gathering.answered(group.urgentCount + this.#next.urgentCount);
+        this.#gathering.answered(group.urgentCount, this.#next.urgentCount);
         await this.#closeFullSegment();
       } catch (error) {
         await this.#fail(group, error);
@@ -281,8 +293,8 @@ export class Writer {
 
   /** Lets senders that were just answered join the next group, unless it is large already. */
   async #gather(): Promise<void> {
-    const { blocks, urgentCount } = this.#next;
-    if (blocks.length === 0 && !this.#open.isFlushFinal) await this.#gathering.wait(urgentCount);
+    if (this.#next.blocks.length > 0 || this.#open.isFlushFinal) return;
+    await this.#gathering.wait(() => this.#next.urgentCount);
   }
 
   /** Is set when there is nothing to write, or nothing that may be written. */
@@ -301,7 +313,10 @@ export class Writer {
     this.#writingBytes = group.blockBytes;
     const claim = this.#claimFor(group, small !== undefined);
     const superseded = group.replaced.flat();
-    const committed = await log.append({ blocks, claim, superseded, usage });
+    // Nothing else is there to be done meanwhile.
+    const isAll = group.waiters.length === group.urgentCount;
+    const blocking = isAll && this.#gathering.isAll(group.urgentCount);
+    const committed = await log.append({ blocks, claim, superseded, usage, blocking });
     this.#claim = undefined;
     this.#writingBytes = 0;
     const last = committed.blocks.at(-1);
@@ -349,10 +364,9 @@ export class Writer {
   async #beginSegment(): Promise<void> {
     const { replaced } = this.#next;
     assert(replaced.flat().length === 0, 'small blocks are in the segment that is open');
-    const { disk, writer, folderId, nowMs, allocate, begun, roomBytes = 0 } = this.#options;
+    const { nowMs, allocate, begun } = this.#options;
     const segment = await allocate();
-    const createdMs = nowMs();
-    const log = await LogFile.create({ disk, segment, writer, folderId, createdMs, roomBytes });
+    const log = await LogFile.create({ ...this.#options, segment, createdMs: nowMs() });
     try {
       await begun(segment);
     } catch (error) {

@@ -22,7 +22,8 @@ export interface TaskEnds {
 
 /**
  * Collects the reports of an ingest worker on its tasks and sends them in one message a turn of the event loop,
- * because one commit group ends many tasks at once; the group itself goes with them.
+ * because one commit group ends many tasks at once; the group itself goes with them. Bodies that are stored are told
+ * as soon as all of the group are: their senders wait.
  */
 export class Acknowledger implements TaskEnds {
   readonly #post: (message: FromIngest) => void;
@@ -47,8 +48,8 @@ export class Acknowledger implements TaskEnds {
   }
 
   stored(task: number, events: number, bytes: number): void {
+    if (this.#stored.length === 0) process.nextTick(() => this.flush());
     this.#stored.push(task, events, bytes);
-    this.#schedule();
   }
 
   done(outcome: TaskOutcome): void {

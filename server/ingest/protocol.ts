@@ -157,7 +157,8 @@ export type IngestTask = BodyTask | LinesTask;
 
 /** Messages of the front thread to an ingest worker. */
 export type ToIngest =
-  | { type: 'tasks'; tasks: IngestTask[]; bodies: PlainBody[] }
+  /** `senders`: the number of small bodies that are not answered, those of earlier messages among them. */
+  | { type: 'tasks'; tasks: IngestTask[]; bodies: PlainBody[]; senders: number }
   | { type: 'keys'; table: KeyTable }
   /** The extensions in force, for all tasks that come later. */
   | { type: 'extensions'; steps: readonly ExtensionStep[] }

@@ -20,6 +20,9 @@ export const LINES_SLOT_BYTES = 4 * SLOT_UNIT_BYTES - SLOT_PADDING_BYTES;
 /** Bytes of tasks that wait for others: more are handed over at the end of the turn. */
 const WAITING_BYTES_MAX = 2 * 1024 * 1024;
 
+/** Bodies of up to so many bytes come by the thousand a second. */
+const SMALL_BODY_BYTES = SLOT_UNIT_BYTES;
+
 /** Common facts of sources whose lines may lie in one slot: a listener has one for all of its connections. */
 export interface LineOrigin {
   readonly channel: Channel;
@@ -109,6 +112,8 @@ export class IngestWorkerHandle implements LineSink {
   #bodies: PlainBody[] = [];
   #nextTask = 0;
   #unreadBytes = 0;
+  /** Pending tasks that are small bodies. */
+  #senderCount = 0;
   #scheduled = false;
   /** Set while nothing is handed over but what may wait. */
   #timer: NodeJS.Timeout | undefined;
@@ -162,7 +167,7 @@ export class IngestWorkerHandle implements LineSink {
         this.#give({ ...task, task: number, start: slot.start });
       } else {
         this.#bodies.push([number, slot.start, bytes, receivedMs, key.id, key.cell, channel, form]);
-        this.#schedule();
+        this.#scheduleNow();
       }
     });
   }
@@ -232,7 +237,12 @@ export class IngestWorkerHandle implements LineSink {
     this.#scheduled = false;
     this.#closeAllLines();
     if (this.#tasks.length + this.#bodies.length === 0) return;
-    this.#port.post({ type: 'tasks', tasks: this.#tasks, bodies: this.#bodies });
+    this.#port.post({
+      type: 'tasks',
+      tasks: this.#tasks,
+      bodies: this.#bodies,
+      senders: this.#senderCount,
+    });
     this.#tasks = [];
     this.#bodies = [];
   }
@@ -256,6 +266,7 @@ export class IngestWorkerHandle implements LineSink {
     const task = this.#nextTask++;
     this.#pending.set(task, pending);
     this.#unreadBytes += pending.bytes;
+    if (isSmallBody(pending)) this.#senderCount++;
     return task;
   }
 
@@ -274,6 +285,13 @@ export class IngestWorkerHandle implements LineSink {
     }
     this.#scheduled = true;
     setImmediate(() => this.flush());
+  }
+
+  /** Hands over when what runs is done. */
+  #scheduleNow(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    process.nextTick(() => this.flush());
   }
 
   #closeAllLines(): void {
@@ -328,9 +346,15 @@ export class IngestWorkerHandle implements LineSink {
     assert(pending !== undefined, 'a task that ends is pending');
     this.#free(outcome.task);
     this.#pending.delete(outcome.task);
+    if (isSmallBody(pending)) this.#senderCount--;
     if (pending.isDry !== true) this.#observe(pending.channel, outcome);
     pending.done(outcome);
   }
+}
+
+/** Recognises a body whose events share a commit group with those of others. */
+function isSmallBody({ key, bytes, isDry }: Pending): boolean {
+  return key !== undefined && bytes <= SMALL_BODY_BYTES && isDry !== true;
 }
 
 function lost(task: number): TaskOutcome {

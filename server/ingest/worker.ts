@@ -1,7 +1,7 @@
 import { must } from '../../engine/base/assert.ts';
 import { watchDisk } from '../../engine/base/disk-watch.ts';
 import { openDisk } from '../../engine/base/file.ts';
-import type { Port } from '../../engine/base/pool.ts';
+import type { ThreadPort } from '../../engine/base/pool.ts';
 import { openWriter, type RowWriter } from '../../engine/engine.ts';
 import { Sequences } from '../../engine/store/sequences.ts';
 import { type DecodeCounters, noDecodeCounters } from '../decode/counters.ts';
@@ -42,6 +42,11 @@ const TICK_MS = 1_000;
 const LONG_MS = 20;
 /** Room behind small groups in a log segment: the write that makes it takes a millisecond or two. */
 const ROOM_BYTES = 1024 * 1024;
+/** Senders that were answered send their next body within so long, or are not waited for, for a while. */
+const LINGER_MS = 2;
+const LINGER_PAUSE_MS = 100;
+/** The event loop turns at least so often. */
+const LOOP_MS = 20;
 /** Lanes beside those of bodies, which have the cells of their write keys. */
 const OWN_LANE = -1;
 const LINES_LANE = -2;
@@ -66,7 +71,7 @@ type SocketTaker = (order: SocketOrder) => void;
 export class IngestWorker {
   /** Lines from sockets of this thread. */
   readonly lines: OwnLines;
-  readonly #port: Port<FromIngest, ToIngest>;
+  readonly #port: ThreadPort<FromIngest, ToIngest>;
   readonly #cells: UsageCells;
   readonly #stats: StatCells;
   readonly #keys = new KeyLookup();
@@ -87,11 +92,16 @@ export class IngestWorker {
   /** When a sender was last told of a key, by its cell. */
   readonly #metMs = new Map<number, number>();
   #busy = false;
+  /** Set while no task is begun until something becomes durable. */
+  #isHeld = false;
+  /** When the event loop turned last, as far as is known, and when nobody came who was waited for. */
+  #turnedMs = 0;
+  #missedMs = Number.NEGATIVE_INFINITY;
   #closing = false;
   readonly #over = Promise.withResolvers<void>();
 
   /** `sockets` takes what the front says to the sockets of this thread. */
-  constructor(data: IngestData, port: Port<FromIngest, ToIngest>, sockets: SocketTaker) {
+  constructor(data: IngestData, port: ThreadPort<FromIngest, ToIngest>, sockets: SocketTaker) {
     this.#sockets = sockets;
     this.#port = port;
     const memory = new Uint8Array(data.memory.buffer);
@@ -104,7 +114,11 @@ export class IngestWorker {
     keys.update(data.keys);
     this.#cells = cells;
     this.#stats = stats;
-    const acknowledger = new Acknowledger((message) => port.post(message));
+    const acknowledger = new Acknowledger((message) => {
+      port.post(message);
+      if (message.type === 'report' && message.stored.length > 0)
+        process.nextTick(() => this.#linger());
+    });
     this.#acknowledger = acknowledger;
     this.#manifest = new ManifestClient((question) => {
       // It may be about a segment whose last group was not told yet.
@@ -149,6 +163,7 @@ export class IngestWorker {
       committed: async (group) => acknowledger.committed(group),
       nowMs: Date.now,
       monotonicMs: () => performance.now(),
+      waitFor: (ms) => this.#waitFor(ms),
       roomBytes: ROOM_BYTES,
       ...(data.segments === undefined
         ? {}
@@ -157,7 +172,10 @@ export class IngestWorker {
             segmentIdleMs: data.segments.idleMs,
           }),
     });
-    const stored = (): void => this.#wake();
+    const stored = (): void => {
+      this.#stats.own = this.lines.gauges;
+      if (this.#isHeld || this.#closing) this.#wake();
+    };
     const writer = this.#writer;
     this.#work = new Work({
       ...{ memory, cells, stats, troubles, names, budget, decodings, writer, idOf, fault, stored },
@@ -215,6 +233,7 @@ export class IngestWorker {
 
   #take(message: ToIngest): void {
     if (message.type === 'tasks') {
+      this.#writer.told(message.senders);
       this.#queue(message.tasks, this.#acknowledger);
       this.#queue(message.bodies.map(bodyTask), this.#acknowledger);
     } else if (message.type === 'keys') {
@@ -254,8 +273,33 @@ export class IngestWorker {
     this.#busy = true;
     setImmediate(() => {
       this.#busy = false;
+      this.#turnedMs = performance.now();
       this.#step();
     });
+  }
+
+  /** Waits for the next bodies of senders that were just answered. */
+  #linger(): void {
+    if (!this.#writer.isIdle || performance.now() - this.#missedMs < LINGER_PAUSE_MS) return;
+    if (this.#waitFor(LINGER_MS) === false) this.#missedMs = performance.now();
+  }
+
+  /**
+   * Waits for a message for up to `ms` and begins what it brings, without a turn of the event loop, which costs more
+   * than a small body; false when none came, `undefined` when there are other things to do.
+   */
+  #waitFor(ms: number): boolean | undefined {
+    const isFree =
+      this.#lanes.next() === undefined &&
+      this.#large === undefined &&
+      this.lines.gauges.pendingCount === 0 &&
+      performance.now() - this.#turnedMs < LOOP_MS;
+    if (!isFree || this.#closing) return undefined;
+    // Whoever is waited for has to be answered first.
+    this.#acknowledger.flush();
+    if (ms <= 0 || !this.#port.wait(ms)) return false;
+    this.#step();
+    return true;
   }
 
   #step(): void {
@@ -263,7 +307,8 @@ export class IngestWorker {
     const endMs = performance.now() + TURN_MS;
     do {
       // Whatever becomes durable wakes the worker again.
-      if (this.#writer.pendingBytes > PENDING_BYTES_MAX) return;
+      this.#isHeld = this.#writer.pendingBytes > PENDING_BYTES_MAX;
+      if (this.#isHeld) return;
       const lane = this.#lanes.next();
       if (lane === undefined) {
         if (this.#closing && this.#large === undefined) this.#over.resolve();

@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
+import { openThreadPort, type ThreadTask } from '../../engine/base/pool.ts';
 import { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import type { FromIngest, IngestData, ToIngest } from '../ingest/protocol.ts';
 import { IngestWorker } from '../ingest/worker.ts';
@@ -19,9 +19,10 @@ const TICK_MS = 1_000;
  * ends the thread earlier resets its connections first, because senders take an orderly close for an acknowledgement;
  * running out of memory alone does not.
  */
-export async function start({ data, port, loop }: ThreadTask<IngestData>): Promise<void> {
+export async function start(task: ThreadTask<IngestData>): Promise<void> {
+  const { data, loop } = task;
   new LoopWatch(loop).begin();
-  const worker = new IngestWorker(data, openPort<FromIngest, ToIngest>(port), (order) => {
+  const worker = new IngestWorker(data, openThreadPort<FromIngest, ToIngest>(task), (order) => {
     void sockets.take(order);
   });
   const sockets = new WorkerSockets(worker, data.writer, new LineCells(data.lineCells));

@@ -68,6 +68,7 @@ const CHARSETS = 'utf-8, us-ascii, iso-8859-1, windows-1252, utf-16, utf-16le, u
  * Source: INTERFACE.md 4.4.
  */
 export function createInput(options: InputOptions): (exchange: Exchange) => void {
+  const whole = new TurnEnd();
   return (exchange) => {
     if (exchange.method === 'OPTIONS') {
       exchange.answer(preflight(exchange));
@@ -81,7 +82,7 @@ export function createInput(options: InputOptions): (exchange: Exchange) => void
       return;
     }
     const enrichment = enrichmentOf(exchange, query, options.limits.trustedProxies);
-    receive(options, exchange, { key, enrichment, dry: query?.get('debug') === '1' });
+    receive(options, exchange, { key, enrichment, dry: query?.get('debug') === '1' }, whole);
   };
 }
 
@@ -169,7 +170,7 @@ interface InputHead {
 }
 
 /** Reads the body into a slot and, when it is whole, has it decoded and stored. */
-function receive(options: InputOptions, exchange: Exchange, head: InputHead): void {
+function receive(options: InputOptions, exchange: Exchange, head: InputHead, whole: TurnEnd): void {
   const { dry } = head;
   const { bodyBytesMax } = options.limits;
   const bytesMax = dry ? Math.min(bodyBytesMax, DRY_BYTES_MAX) : bodyBytesMax;
@@ -194,9 +195,25 @@ function receive(options: InputOptions, exchange: Exchange, head: InputHead): vo
     } else if (isLast) {
       // What is wrong behind the body, and a further request before the answer, show in this turn of the event loop:
       // then the client is gone, and nothing is stored that could not be answered.
-      setImmediate(() => give(options, exchange, body, head, bytesMax));
+      whole.add(() => give(options, exchange, body, head, bytesMax));
     }
   });
+}
+
+/** Calls at the end of this turn of the event loop, made together: what they give goes in one message. */
+class TurnEnd {
+  #calls: (() => void)[] = [];
+
+  add(call: () => void): void {
+    this.#calls.push(call);
+    if (this.#calls.length === 1) setImmediate(this.#run);
+  }
+
+  readonly #run = (): void => {
+    const calls = this.#calls;
+    this.#calls = [];
+    for (const call of calls) call();
+  };
 }
 
 /** Has a whole body decoded and stored, unless its client is gone. */

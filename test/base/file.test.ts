@@ -62,7 +62,8 @@ t.test('writes to a file that is made so are synced', async (t) => {
     t.throws(() => disk.open('synced', 'create-synced'), { code: 'IO' });
     await file.write([bytes], 0);
     await file.write([bytes], 2);
-    t.equal(file.bytes(), 4);
+    await file.write([bytes, bytes], 4, true);
+    t.equal(file.bytes(), 8);
     if (disk === memory) continue;
     const fd = readdirSync('/proc/self/fd').find((each) => linkOf(each) === join(root, 'synced'));
     const [, flags] =
@@ -72,7 +73,7 @@ t.test('writes to a file that is made so are synced', async (t) => {
   }
   await memory.syncFolder('');
   memory.crash({ type: 'all' });
-  t.same([...memory.content('synced')], [1, 2, 1, 2]);
+  t.same([...memory.content('synced')], [1, 2, 1, 2, 1, 2, 1, 2]);
 });
 
 /** The file of a descriptor; nothing when it was closed meanwhile. */

@@ -36,6 +36,23 @@ t.test('each thread runs one task, whose event loop keeps working', async (t) =>
   await pool.close(GRACE_MS);
 });
 
+t.test('a thread that waits for messages takes them before its event loop turns', async (t) => {
+  const pool = open(1, (_, error) => t.fail(error.message));
+  const port = must(pool.ports[0], 'port');
+  const waits = answers(pool, 0, 1);
+  port.post({ sleepMs: 0 });
+  port.post({ waitMs: 500 });
+  await waits;
+  const got = answers(pool, 0, 4);
+  for (const say of ['one', 'two']) {
+    port.post({ say });
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  t.same(await got, ['0 data0 one', '0 data0 two', '0 data0 nothing', '0 data0 slept']);
+  port.post('end');
+  await pool.close(GRACE_MS);
+});
+
 t.test('threads begin after what they wait for, and take what was posted before', async (t) => {
   const after = Promise.withResolvers<void>();
   const died = (_: number, error: Error): unknown => t.fail(error.message);

@@ -207,7 +207,7 @@ t.test('lines of a dead worker are lost, and without any worker lines wait', asy
   };
   const thread = rig.intake.leastBusy();
   t.ok(thread.roomForLines(100, source.origin));
-  thread.appendLines(new Uint8Array(0), Buffer.from('nokey die:0\n'), false, source);
+  thread.appendLines(new Uint8Array(0), Buffer.from('nokey die:now\n'), false, source);
   while (settled.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
   t.same(settled, [false]);
   t.ok(thread.dead);

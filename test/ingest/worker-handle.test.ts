@@ -164,12 +164,18 @@ t.test(
   'a body goes as the task that it is, and comes back with the usage of its key',
   async (t) => {
     const posted: IngestTask[] = [];
+    const told: number[] = [];
     const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });
     const slots = new Slots(memory, 65_536);
     const counted: TaskOutcome[] = [];
     const thread = new IngestWorkerHandle(
       slots,
-      { post: ({ tasks, bodies }) => posted.push(...bodies.map(bodyTask), ...tasks) },
+      {
+        post: ({ tasks, bodies, senders }) => {
+          posted.push(...bodies.map(bodyTask), ...tasks);
+          told.push(senders);
+        },
+      },
       () => 1_000,
       (_, outcome) => counted.push(outcome),
     );
@@ -197,5 +203,14 @@ t.test(
     ]);
     t.equal(counted.length, 2);
     t.equal(thread.pendingCount, 0);
+    const large = { ...plain, bytes: 70_000 };
+    for (const body of [plain, large, plain, { ...plain, dry: {} }]) {
+      void thread.body(must(slots.reserveBody(body.bytes), 'slot'), body);
+    }
+    thread.flush();
+    thread.report([], [], [2, 0, 0]);
+    void thread.body(must(slots.reserveBody(7), 'slot'), plain);
+    thread.flush();
+    t.same(told, [2, 2, 2], 'small bodies that are not answered');
   },
 );

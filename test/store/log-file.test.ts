@@ -12,9 +12,10 @@ const PATH = 'log/00000007.log';
 async function create(
   disk = new MemoryDisk(),
   roomBytes = 0,
+  monotonicMs = () => 0,
 ): Promise<{ disk: MemoryDisk; log: LogFile }> {
   disk.makeFolder('log');
-  const options = { disk, segment: 7, writer: 2, folderId, createdMs: 5, roomBytes };
+  const options = { disk, segment: 7, writer: 2, folderId, createdMs: 5, roomBytes, monotonicMs };
   return { disk, log: await LogFile.create(options) };
 }
 
@@ -136,6 +137,29 @@ t.test('room is made behind small groups, used up by later ones, and given back'
   t.equal(length(), log.durableBytes + 10_000);
   await log.trim();
   t.equal(length(), log.durableBytes);
+});
+
+t.test('a small group may keep its thread from all else, while the disk is quick', async (t) => {
+  let nowMs = 0;
+  let tookMs = 1;
+  const { disk, log } = await create(new MemoryDisk(), 0, () => (nowMs += tookMs));
+  let sequence = 0;
+  const blocks = async (rows: number, blocking: boolean): Promise<boolean> => {
+    const before = disk.blockingWrites;
+    const values = Array.from({ length: rows }, (_, row) => row);
+    const group = groupOf(sequence, [opaqueBlock(values, sequence)]);
+    await log.append({ ...group, blocking });
+    sequence += rows;
+    return disk.blockingWrites > before;
+  };
+  t.ok(await blocks(1, true));
+  t.notOk(await blocks(1, false), 'others may come meanwhile');
+  t.notOk(await blocks(20_000, true), 'a large one takes long');
+  tookMs = 60;
+  t.ok(await blocks(1, true));
+  t.notOk(await blocks(1, true), 'one took long');
+  nowMs += 1_000;
+  t.ok(await blocks(1, true));
 });
 
 t.test('after a failure the file is dead', async (t) => {

@@ -42,7 +42,7 @@ export function visibleTexts(disk: MemoryDisk, opened: OpenedCatalog): Map<strin
 
 type SegmentLimits = Pick<
   WriterOptions,
-  'segmentRowsMax' | 'segmentBytesMax' | 'segmentIdleMs' | 'roomBytes'
+  'segmentRowsMax' | 'segmentBytesMax' | 'segmentIdleMs' | 'roomBytes' | 'waitFor'
 >;
 
 /** A writer, the front thread that it talks to, and a clock. */

@@ -97,6 +97,78 @@ t.test(
   },
 );
 
+t.test('a group of all senders that are known keeps the thread until it is durable', async (t) => {
+  const one = await rig();
+  await one.append('z', 1);
+  const append = async (names: string, urgent = true): Promise<number> => {
+    const { blockingWrites } = one.disk;
+    await Promise.all([...names].map((name) => one.append(name, 1, urgent)));
+    return one.disk.blockingWrites - blockingWrites;
+  };
+  t.equal(await append('a'), 0, 'nobody told of senders');
+  one.writer.told(2);
+  t.equal(await append('b'), 0, 'another one is to come');
+  t.equal(await append('c'), 1, 'that is it');
+  t.equal(await append('d'), 0);
+  one.writer.told(2);
+  t.equal(await append('ef'), 1);
+  one.writer.told(1);
+  const lines = one.append('g', 1, false);
+  t.equal(await append('h'), 0, 'sockets of the thread have lines');
+  await lines;
+});
+
+t.test('senders that were told of are waited for, wherever their bodies are', async (t) => {
+  const one = await rig();
+  await one.append('z', 1);
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  one.writer.told(4);
+  await one.append('a', 1);
+  const { length } = one.groups;
+  await Promise.all(
+    ['b', 'c', 'd', 'e'].map(async (name, turns) => {
+      for (let at = 0; at < turns; at++) await new Promise((resolve) => setImmediate(resolve));
+      await one.append(name, 1);
+    }),
+  );
+  t.equal(one.groups.length, length + 1);
+});
+
+t.test('a thread that has nothing else to do waits for senders by itself', async (t) => {
+  const rest: Promise<void>[] = [];
+  let coming = '';
+  let isFree = true;
+  const waitFor = (ms: number): boolean | undefined => {
+    t.equal(ms, 2, 'the clock stands still');
+    if (!isFree) return undefined;
+    const [name] = coming;
+    if (name === undefined) return false;
+    coming = coming.slice(1);
+    rest.push(one.append(name, 1));
+    return true;
+  };
+  const one = await Rig.open(new MemoryDisk(), { waitFor });
+  const sizeOf = async (name: string, others: string): Promise<number | undefined> => {
+    coming = others;
+    one.writer.told(4);
+    await Promise.all([one.append(name, 1), ...rest.splice(0)]);
+    const claim = one.groups.at(-1)?.claim;
+    return claim && claim.end - claim.first;
+  };
+  t.equal(await sizeOf('z', ''), 1);
+  for (const name of 'abcde') t.equal(await sizeOf(name, 'fgh'), 4);
+  t.equal(await sizeOf('i', 'j'), 2, 'some do not come');
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  isFree = false;
+  const size = sizeOf('k', '');
+  await new Promise((resolve) => setImmediate(resolve));
+  mock.timers.tick(2);
+  t.equal(await size, 1, 'its event loop waits');
+  await Promise.all(rest);
+});
+
 t.test('what comes while the first segment is made is of the first group', async (t) => {
   const one = await rig();
   const first = one.append('a', 1);

@@ -80,6 +80,8 @@ export class MemoryDisk implements Disk {
   refuseOpens: string | undefined;
   calls = 0;
   syncs = 0;
+  /** Writes that kept the calling thread from all else. */
+  blockingWrites = 0;
   /** A name of each call, for messages. */
   readonly trace: string[] = [];
   #epoch = 0;
@@ -292,8 +294,9 @@ export class MemoryDisk implements Disk {
         target.set(part);
         return part.length;
       },
-      write: async (chunks, position) => {
-        await this.#later();
+      write: async (chunks, position, blocks = false) => {
+        if (blocks) this.blockingWrites++;
+        else await this.#later();
         check();
         if (!writable) throw new EngineError('IO', `write ${path} failed: EBADF`);
         if (this.full) {

@@ -1,9 +1,10 @@
-import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
+import { openThreadPort, type ThreadTask } from '../../engine/base/pool.ts';
 
 /** A request of a test to the worker of pool.test.ts. */
 export type ToWorker =
   | { say: string }
   | { sleepMs: number }
+  | { waitMs: number }
   | 'end'
   | 'throw'
   | 'exit'
@@ -11,8 +12,9 @@ export type ToWorker =
   | 'hoard';
 
 /** A task that echoes, with its thread and its data, until it is told something else. */
-export async function start({ data, port: end, thread }: ThreadTask<string>): Promise<void> {
-  const port = openPort<string, ToWorker>(end);
+export async function start(task: ThreadTask<string>): Promise<void> {
+  const { data, thread } = task;
+  const port = openThreadPort<string, ToWorker>(task);
   const over = Promise.withResolvers<void>();
   port.listen((message) => {
     if (message === 'throw') {
@@ -25,6 +27,10 @@ export async function start({ data, port: end, thread }: ThreadTask<string>): Pr
       over.resolve();
     } else if ('sleepMs' in message) {
       setTimeout(() => port.post(`${thread} ${data} slept`), message.sleepMs);
+    } else if ('waitMs' in message) {
+      port.post(`${thread} ${data} waits`);
+      while (port.wait(message.waitMs));
+      port.post(`${thread} ${data} nothing`);
     } else {
       port.post(`${thread} ${data} ${message.say}`);
     }
