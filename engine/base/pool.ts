@@ -40,7 +40,7 @@ export interface Port<Out, In> {
 export interface ThreadPort<Out, In> extends Port<Out, In> {
   /**
    * Waits for the next message for up to `ms`, in which the thread does nothing else, and has it taken before it
-   * returns; false when none came. A thread that is woken so costs a fifth of one whose event loop is.
+   * returns; false when none came. It costs less than to have the event loop woken.
    */
   wait(ms: number): boolean;
 }

@@ -62,10 +62,7 @@ export interface LogFileOptions {
  */
 const SMALL_GROUP_BYTES = 65_536;
 
-/**
- * A write that keeps its thread from all else must not take longer. After one that did, others do for the time that a
- * disk takes to recover.
- */
+/** After a write that kept its thread from all else for longer, none does for a while. */
 const BLOCKING_MS = 50;
 const SLOW_MS = 1_000;
 
