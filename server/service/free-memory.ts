@@ -1,3 +1,5 @@
+import { openCLibrary } from '../c-library.ts';
+
 /** Resident memory above which what is free of it is given back. */
 const RSS_BYTES_MIN = 320 * 1024 * 1024;
 /** Time between two looks: what queries free and take again in a second is not to be taken from the system anew. */
@@ -8,12 +10,13 @@ export type Trim = () => Promise<void>;
 
 /** `malloc_trim` of the C library; undefined where it cannot be called. */
 export async function openTrim(): Promise<Trim | undefined> {
-  if (process.platform !== 'linux') return undefined;
+  const library = await openCLibrary();
+  if (library === undefined) return undefined;
   try {
-    const { default: koffi } = await import('@koromix/koffi-linux-x64');
-    const trim = koffi.load(null).func('int malloc_trim(size_t)');
+    const trim = library.func('int malloc_trim(size_t)');
     return () => new Promise((resolve) => trim.async(0, () => resolve()));
   } catch {
+    // Another C library may have none.
     return undefined;
   }
 }

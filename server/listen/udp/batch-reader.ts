@@ -1,4 +1,5 @@
 import { getSystemErrorName } from 'node:util';
+import { type CLibrary, openCLibrary } from '../../c-library.ts';
 import { DATAGRAM_BYTES_MAX, type DatagramReader, type DatagramSink } from './datagram-reader.ts';
 
 /**
@@ -31,26 +32,18 @@ const MEMORY_BYTES = ROOMS_START + DATAGRAMS_MAX * ROOM_BYTES;
 const MSG_DONTWAIT = 0x40;
 
 /** Part of the C library that is called. */
-interface Library {
+interface Library extends Pick<CLibrary, 'addressOf' | 'errno'> {
   /** Fills in rooms and headers; returns how many, or -1. */
   recvmmsg(fd: number, headers: Buffer, count: number, flags: number, timeout: null): number;
-  /** Place of the first byte, which does not move. */
-  addressOf(bytes: Buffer): bigint;
-  /** The error of the last call. */
-  errno(): number;
 }
 
-/** The C library; undefined where it cannot be called, or has other structures. */
+/** The C library; undefined where it cannot be called, or has no such function. */
 async function openLibrary(): Promise<Library | undefined> {
-  if (process.platform !== 'linux') return undefined;
+  const library = await openCLibrary();
+  if (library === undefined) return undefined;
   try {
-    const { default: koffi } = await import('@koromix/koffi-linux-x64');
-    if (koffi.sizeof('void *') !== 8 || koffi.sizeof('size_t') !== 8) return undefined;
-    return {
-      recvmmsg: koffi.load(null).func('int recvmmsg(int, void *, unsigned int, int, void *)'),
-      addressOf: (bytes) => BigInt(koffi.address(bytes)),
-      errno: () => koffi.errno(),
-    };
+    const recvmmsg = library.func('int recvmmsg(int, void *, unsigned int, int, void *)');
+    return { ...library, recvmmsg };
   } catch {
     return undefined;
   }

@@ -1,13 +1,8 @@
 /** The part of Koffi that the C library is called with; the platform package brings no types. */
 declare module '@koromix/koffi-linux-x64' {
-  interface LibraryFunction {
-    (...parameters: readonly unknown[]): number;
-    /** Calls it in a thread of the pool of libuv; the last parameter is told the error, or what it returned. */
-    async(...parameters: readonly unknown[]): void;
-  }
   interface Library {
     /** A function of the library, given its declaration in C. Throws when it has none of that name. */
-    func(declaration: string): LibraryFunction;
+    func(declaration: string): import('./c-library.ts').CFunction;
   }
   const koffi: {
     /** Opens a library; null stands for what the process has loaded. */
