@@ -8,7 +8,7 @@ import type { Listeners } from './listen/listeners.ts';
 import { type Log, openLog } from './log.ts';
 import { readyText } from './ready.ts';
 import { BoundCells, Runtime, reload } from './runtime.ts';
-import { FreeMemory, openTrim } from './service/free-memory.ts';
+import { FreeMemory, trim } from './service/free-memory.ts';
 import { listen } from './service/listeners.ts';
 import { type OpenedData, openData } from './service/open.ts';
 import { routesOf, type ServiceState } from './service/routes.ts';
@@ -100,8 +100,7 @@ async function start(
     }),
   );
   workers.begin();
-  const trim = await openTrim();
-  if (trim !== undefined) new FreeMemory(trim).begin();
+  new FreeMemory(trim).begin();
   return { data, workers, state, listeners };
 }
 

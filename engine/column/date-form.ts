@@ -122,7 +122,10 @@ function parseZone(bytes: Uint8Array, at: number, end: number): number {
   return (biased << OFFSET_SHIFT) | ((colon ? ZONE_COLON : ZONE_PLAIN) << ZONE_SHIFT);
 }
 
-const pad = (value: number, width: number): string => String(value).padStart(width, '0');
+/** A whole number from 0 on, with zeros before it up to `width` digits. */
+export function pad(value: number, width: number): string {
+  return String(value).padStart(width, '0');
+}
 
 /** Prints a date as it was written. The inverse of `parseDateForm`. */
 export function printDate(value: number, form: number): string {

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../engine/base/durations.ts';
-import { daysFromCivil } from '../../engine/column/date-form.ts';
+import { daysFromCivil, pad } from '../../engine/column/date-form.ts';
 
 /** Farthest offset from UTC in seconds: 14 hours. Source: INTERFACE.md 4.2. */
 const OFFSET_SECONDS_MAX = 50_400;
@@ -187,10 +187,6 @@ function clockText(instantMs: number): string {
   const rest =
     inMinute === 0 ? '00.000' : `${pad(Math.floor(inMinute / 1000), 2)}.${pad(inMinute % 1000, 3)}`;
   return printed.text + minuteTexts[minute] + rest;
-}
-
-function pad(value: number, width: number): string {
-  return String(value).padStart(width, '0');
 }
 
 /** `+hh:mm` of an offset of whole minutes. */

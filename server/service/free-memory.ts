@@ -21,6 +21,14 @@ export async function openTrim(): Promise<Trim | undefined> {
   }
 }
 
+let opened: Promise<Trim | undefined> | undefined;
+
+/** `malloc_trim`, looked up at the first call, as most services never need it; does nothing where there is none. */
+export async function trim(): Promise<void> {
+  opened ??= openTrim();
+  await (await opened)?.();
+}
+
 /**
  * Gives free memory back to the system while much is resident. Buffers of all sizes are taken and freed in turn, so
  * that what is free lies between what is not: the allocator by itself gives back only what is at the end.

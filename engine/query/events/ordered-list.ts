@@ -1,4 +1,4 @@
-import { assert, must } from '../../base/assert.ts';
+import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import { Pace, type Units } from '../../base/pause.ts';
 import type { NumberColumn } from '../../column/column.ts';
@@ -30,16 +30,16 @@ import {
 } from '../model/bitmap.ts';
 import { bytesOfCharacters, checkCharacters, type MemoryBound } from '../model/budget.ts';
 import type { Predicate } from '../model/predicate.ts';
-import type { ListedEvent, ListQuery, ListResult, Snapshot } from '../model/query.ts';
-import { type BlockSource, isDamage, type Progress, type Reach } from '../model/source.ts';
+import type { ListQuery, ListResult, Snapshot } from '../model/query.ts';
+import type { BlockSource, Progress, Reach } from '../model/source.ts';
 import { partsOfRows, telling } from '../model/units.ts';
 import { rowsPresent } from '../scan/column-rows.ts';
 import { columnsAt } from '../scan/scan.ts';
 import type { RowValues } from '../value/coded-values.ts';
 import { ValueTable } from '../value/value-table.ts';
-import { EventBuilder } from './event.ts';
 import { placeUnits } from './fetch.ts';
 import { FirstEvents, isNumber, orderKey } from './first-events.ts';
+import { PageEvents } from './page-events.ts';
 
 /** Memory of the values that are known, beyond which all are forgotten. */
 const VALUES_BYTES_MAX = 8 * 1024 * 1024;
@@ -49,8 +49,6 @@ const PART_WORDS = 64;
 const ROUNDING = 2 ** -50;
 /** Rows whose numbers are printed one by one. */
 const FEW_ROWS = 64;
-/** Steps of a unit that it takes to rebuild an event. */
-const EVENT_STEPS = 64;
 
 /** A list query that is ordered by an attribute. */
 export type OrderedQuery = ListQuery & Reach & { orderBy: string };
@@ -323,14 +321,16 @@ export function* orderedListUnits(
     scan.restart();
     yield* scan.run(finder);
     const page = yield* telling(() => scan.progress, pageOf(finder.first, query));
-    const damagedBefore = damaged.size;
-    const built = { characters: 0 };
-    const events = yield* telling(
-      () => ({ ...scan.progress, heldBytes: bytesOfCharacters(built.characters) }),
-      rebuild(source, query, finder.refs, page, damaged, built),
-    );
+    const broken = new Set<BlockRef>();
+    const told = (_: number, characters: number): Progress => ({
+      ...scan.progress,
+      heldBytes: bytesOfCharacters(characters),
+    });
+    const rebuilding = new PageEvents(source, query, finder.refs, page, broken);
+    const events = yield* rebuilding.run(Infinity, told, sharing);
+    for (const ref of broken) damaged.add(nameOf(ref));
     // A block that turns out damaged when its rows are rebuilt leaves room for rows of others.
-    if (damaged.size > damagedBefore) continue;
+    if (broken.size > 0) continue;
     const stats = { ...scan.stats, blocksDamaged: scan.stats.blocksDamaged + damaged.size };
     return { events, stats, ...(query.total === true ? { total: finder.total } : {}) };
   }
@@ -345,41 +345,4 @@ function* pageOf(first: FirstEvents, { skip = 0 }: ListQuery): Units<OrderedEven
     if (pace.isFull(4)) yield;
   }
   return events.reverse().slice(skip);
-}
-
-/** Rebuilds events block by block, and counts their characters in `built`; blocks that turn out damaged are noted. */
-function* rebuild(
-  source: BlockSource,
-  query: ListQuery,
-  refs: readonly BlockRef[],
-  page: readonly OrderedEvent[],
-  damaged: Set<string>,
-  built: { characters: number },
-): Units<ListedEvent[]> {
-  const places = new Map<number, number[]>();
-  for (const [place, { block }] of page.entries()) {
-    places.set(block, [...(places.get(block) ?? []), place]);
-  }
-  const events: ListedEvent[] = [];
-  const pace = new Pace();
-  for (const [number, wanted] of places) {
-    try {
-      const rows = wanted.map((place) => page[place].row);
-      const block = source.open(refs[number]);
-      const builder = yield* EventBuilder.open(block, source.ids, query, rows);
-      for (const place of wanted) {
-        const event = builder.build(page[place].row);
-        events[place] = event;
-        built.characters += event.columns.reduce((sum, { length }) => sum + length, 0);
-        built.characters += event.event?.length ?? 0;
-        checkCharacters(source, built.characters);
-        if (pace.isFull(EVENT_STEPS)) yield;
-      }
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      damaged.add(nameOf(must(refs[number], 'block of an event')));
-    }
-    yield;
-  }
-  return events;
 }

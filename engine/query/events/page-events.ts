@@ -88,8 +88,9 @@ export class PageEvents {
     told: (chunks: number, characters: number) => Progress,
     sharing: Sharing | undefined,
   ): Generator<Progress, ListedEvent[]> {
-    const claims = new Claims(this.#chunks.map(({ ref }) => ref));
-    const offer = textMax === Infinity ? this.#offer(claims, sharing) : undefined;
+    const refs = this.#chunks.map(({ ref }) => ref);
+    const claims = new Claims(refs);
+    const offer = textMax === Infinity ? this.#offer(refs, claims, sharing) : undefined;
     const progress = (): Progress => told(this.#builtCount, this.#text);
     yield* sharedVisits({
       claims,
@@ -106,13 +107,17 @@ export class PageEvents {
   }
 
   /** Offers others to join, when there is enough to do for them. */
-  #offer(claims: Claims, sharing: Sharing | undefined): Offer | undefined {
+  #offer(
+    refs: readonly BlockRef[],
+    claims: Claims,
+    sharing: Sharing | undefined,
+  ): Offer | undefined {
     const blockCount = new Set(this.#blocks).size;
     const events = this.#events.length + OPENING_EVENTS * blockCount;
     if (sharing === undefined || events * EVENT_ROWS < sharing.rowsMin) return undefined;
     const rows = this.#chunks.map((chunk) => chunk.rows);
     return sharing.offer({
-      refs: packRefs(this.#chunks.map(({ ref }) => ref)),
+      refs: packRefs(refs),
       cells: claims.cells,
       reach: NO_REACH,
       predicate: { type: 'all' },
