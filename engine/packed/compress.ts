@@ -119,6 +119,27 @@ export function decompress(packed: Uint8Array, rawBytes: number, room?: Room): U
   if (claimed !== rawBytes || rawBytes > packed.length * EXPANSION_MAX) {
     throw new EngineError('CORRUPTION', `LZ4 data of ${claimed} bytes, expected ${rawBytes}`);
   }
+  return decompressByKernel(packed, rawBytes, room) ?? decompressPlain(packed, rawBytes);
+}
+
+/** Decompresses LZ4 data by a kernel; `undefined` when it declines, as what is large or damaged. */
+function decompressByKernel(
+  packed: Uint8Array,
+  rawBytes: number,
+  room: Room | undefined,
+): Uint8Array | undefined {
+  const data = packed.subarray(PREFIX_BYTES);
+  const bytesMax = ofThread.get()?.bytesMax ?? 0;
+  if (rawBytes > bytesMax || data.length > bytesMax) return undefined;
+  const raw = ofThread.ask((kernel) => kernel.decompress(data, rawBytes))?.answer;
+  if (raw === undefined || room === undefined) return raw?.slice();
+  const kept = room(rawBytes).subarray(0, rawBytes);
+  kept.set(raw);
+  return kept;
+}
+
+/** Does the same with the library. Throws CORRUPTION. */
+export function decompressPlain(packed: Uint8Array, rawBytes: number): Uint8Array {
   let raw: Uint8Array;
   try {
     raw = uncompressSync(packed);

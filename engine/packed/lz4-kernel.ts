@@ -5,6 +5,7 @@ interface Exports {
   memory: WebAssembly.Memory;
   lz4Begin(): number;
   lz4Compress(length: number, most: number): number;
+  lz4Decompress(packedBytes: number, rawBytes: number): number;
   LZ4_SOURCE: WebAssembly.Global;
   LZ4_SOURCE_BYTES: WebAssembly.Global;
   LZ4_TARGET: WebAssembly.Global;
@@ -12,7 +13,7 @@ interface Exports {
 
 /** The kernel of lz4.as.ts with its memory. Owned by one thread. */
 export class Lz4Kernel {
-  /** The most that it compresses at once. */
+  /** The most that it compresses, or that it makes of what was compressed, at once. */
   readonly bytesMax: number;
   readonly #exports: Exports;
   readonly #memory: Uint8Array;
@@ -39,5 +40,16 @@ export class Lz4Kernel {
     const count = this.#exports.lz4Compress(bytes.length, most);
     if (count === 0) return undefined;
     return this.#memory.subarray(LZ4_TARGET.value, LZ4_TARGET.value + count);
+  }
+
+  /**
+   * Decompresses bytes to `rawBytes`, both `bytesMax` at most; a view that is good until the next call, `undefined`
+   * when they are damaged.
+   */
+  decompress(packed: Uint8Array, rawBytes: number): Uint8Array | undefined {
+    const { LZ4_SOURCE, LZ4_TARGET } = this.#exports;
+    this.#memory.set(packed, LZ4_TARGET.value);
+    if (this.#exports.lz4Decompress(packed.length, rawBytes) === 0) return undefined;
+    return this.#memory.subarray(LZ4_SOURCE.value, LZ4_SOURCE.value + rawBytes);
   }
 }

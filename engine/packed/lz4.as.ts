@@ -1,12 +1,13 @@
 /**
- * Kernel of LZ4 compression, in the block format of LZ4. Its memory is private to one instance; regions are fixed and
- * follow each other:
+ * Kernel of LZ4, in its block format. Its memory is private to one instance; regions are fixed and follow each other:
  *
  * | region | holds |
  * |---|---|
  * | table | by the hash of some bytes, where they were last (u32) |
  * | source | the bytes that are compressed, and a pad that vectors may read |
  * | target | what becomes of them, and a pad that vectors may write |
+ *
+ * Decompression goes the other way round: what was compressed lies in the target, what becomes of it in the source.
  */
 
 const TABLE_BITS: u32 = 13;
@@ -27,6 +28,8 @@ const OFFSET_MAX: u32 = 0xffff;
 const LONG: u32 = 15;
 const MORE: u32 = 255;
 const COPY_BYTES: u32 = 16;
+/** The longest match whose length is in its token. */
+const SHORT_MATCH: u32 = MATCH_MIN + LONG - 1;
 /** The step of a search grows with every so many places without a match. */
 const SKIP_BITS: u32 = 5;
 /** Hashes are of five bytes, and of seven where there is so much that short matches cost more than they gain. */
@@ -170,6 +173,97 @@ export function lz4Compress(length: u32, most: u32): u32 {
   }
   if (to + bytesOf(length - anchor, 0) > most) return 0;
   return putLiterals(to, anchor, length);
+}
+
+/** An address of `bytes` bytes of what was compressed. */
+// @inline
+function packedAt(at: u32, bytes: u32): u32 {
+  assert(at >= LZ4_TARGET && at + bytes <= LZ4_TARGET + LZ4_SOURCE_BYTES + LZ4_PAD);
+  return at;
+}
+/** An address of `bytes` bytes of what becomes of it. */
+// @inline
+function rawAt(at: u32, bytes: u32): u32 {
+  assert(at >= LZ4_SOURCE && at + bytes <= LZ4_SOURCE + LZ4_SOURCE_BYTES + LZ4_PAD);
+  return at;
+}
+
+/** Where the last length ended that goes on in bytes of its own. */
+let lengthEnd: u32 = 0;
+
+/** Adds the bytes of a length to what its token has of it; more than there can be when they end early. */
+function longLength(from: u32, end: u32): u32 {
+  let at = from;
+  let length: u32 = LONG;
+  while (at < end) {
+    const byte = <u32>load<u8>(packedAt(at++, 1));
+    length += byte;
+    if (length > LZ4_SOURCE_BYTES) break;
+    if (byte < MORE) {
+      lengthEnd = at;
+      return length;
+    }
+  }
+  return LZ4_SOURCE_BYTES + 1;
+}
+
+/** Copies a match of `length` bytes that begins `offset` bytes before, and may go on in itself. */
+function copyMatch(to: u32, offset: u32, length: u32): void {
+  const from = to - offset;
+  if (offset >= COPY_BYTES) {
+    for (let done: u32 = 0; done < length; done += COPY_BYTES) {
+      v128.store(rawAt(to + done, COPY_BYTES), v128.load(rawAt(from + done, COPY_BYTES)));
+    }
+  } else if (offset >= 8) {
+    for (let done: u32 = 0; done < length; done += 8) {
+      store<u64>(rawAt(to + done, 8), load<u64>(rawAt(from + done, 8)));
+    }
+  } else {
+    for (let done: u32 = 0; done < length; done++) {
+      store<u8>(rawAt(to + done, 1), load<u8>(rawAt(from + done, 1)));
+    }
+  }
+}
+
+/** Decompresses the first `packedBytes` bytes of the target; false when they do not give `rawBytes` bytes. */
+export function lz4Decompress(packedBytes: u32, rawBytes: u32): bool {
+  assert(packedBytes <= LZ4_SOURCE_BYTES && rawBytes <= LZ4_SOURCE_BYTES);
+  const end = LZ4_TARGET + packedBytes;
+  const limit = LZ4_SOURCE + rawBytes;
+  let from = LZ4_TARGET;
+  let to = LZ4_SOURCE;
+  while (from < end) {
+    const token = <u32>load<u8>(packedAt(from++, 1));
+    let literals = token >>> 4;
+    if (literals < LONG) {
+      v128.store(rawAt(to, COPY_BYTES), v128.load(packedAt(from, COPY_BYTES)));
+    } else {
+      literals = longLength(from, end);
+      from = lengthEnd;
+      if (literals > limit - to || literals > end - from) return false;
+      memory.copy(rawAt(to, literals), packedAt(from, literals), literals);
+    }
+    from += literals;
+    to += literals;
+    if (from >= end) return from === end && to === limit;
+    if (to > limit || from + 2 > end) return false;
+    const offset = <u32>load<u16>(packedAt(from, 2));
+    from += 2;
+    if (offset === 0 || offset > to - LZ4_SOURCE) return false;
+    let length = (token & LONG) + MATCH_MIN;
+    if (length > SHORT_MATCH) {
+      length = longLength(from, end) + MATCH_MIN;
+      from = lengthEnd;
+    }
+    if (length > limit - to) return false;
+    if (length <= SHORT_MATCH && offset >= COPY_BYTES) {
+      const match = to - offset;
+      v128.store(rawAt(to, COPY_BYTES), v128.load(rawAt(match, COPY_BYTES)));
+      store<u32>(rawAt(to + COPY_BYTES, 4), load<u32>(rawAt(match + COPY_BYTES, 4)));
+    } else copyMatch(to, offset, length);
+    to += length;
+  }
+  return false;
 }
 
 /** Makes room for all regions; false when the system has none. */

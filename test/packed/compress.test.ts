@@ -2,6 +2,7 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
 import { CORPORA } from '../../bench/corpus/index.ts';
+import { Draw } from '../../bench/corpus/random.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { useKernels } from '../../engine/kernel/kernel.ts';
 import {
@@ -9,7 +10,9 @@ import {
   compress,
   compressPlain,
   decompress,
+  decompressPlain,
 } from '../../engine/packed/compress.ts';
+import { Lz4Kernel } from '../../engine/packed/lz4-kernel.ts';
 import { ZstdPacker } from '../../engine/packed/zstd.ts';
 
 // The build whose every access is checked against the bounds of its region.
@@ -51,6 +54,7 @@ function isAlike(bytes: Uint8Array): boolean {
   const plain = compressPlain(bytes);
   if (packed === undefined) return plain === undefined || plain.length * 1.1 > bytes.length * 0.85;
   if (Buffer.compare(decompress(packed, bytes.length), bytes) !== 0) return false;
+  if (Buffer.compare(decompressPlain(packed, bytes.length), bytes) !== 0) return false;
   return plain === undefined || packed.length <= plain.length * 1.1 + 16;
 }
 
@@ -93,6 +97,49 @@ t.test('damaged bytes are corruption, or as many as there were', async (t) => {
       t.throws(() => decompress(packed.subarray(0, at), raw.length), { code: 'CORRUPTION' });
     }
   }
+});
+
+/** What the library makes of LZ4 data; `undefined` when it refuses them. */
+function plainOf(packed: Uint8Array, rawBytes: number): Uint8Array | undefined {
+  try {
+    return decompressPlain(packed, rawBytes);
+  } catch {
+    return undefined;
+  }
+}
+
+t.test('the kernel decompresses what the library does, or declines', async (t) => {
+  const kernel = Lz4Kernel.make();
+  if (kernel === undefined) throw new Error('there are no kernels');
+  const draw = new Draw(11);
+  let taken = 0;
+  let changed = 0;
+  for (let turn = 0; turn < 1_500; turn++) {
+    const unit = Uint8Array.from({ length: 1 + draw.below(40) }, () => 97 + draw.below(3));
+    const raw = Uint8Array.from({ length: 64 + draw.below(3_000) }, (_, at) =>
+      draw.below(9) === 0 ? draw.below(256) : unit[at % unit.length],
+    );
+    const packed = compressPlain(raw) ?? compress(raw);
+    if (packed === undefined) continue;
+    const found = kernel.decompress(packed.subarray(4), raw.length);
+    t.ok(found !== undefined && Buffer.compare(found, raw) === 0, `turn ${turn}`);
+    for (let mutation = 0; mutation < 20; mutation++) {
+      const bytes = packed.slice(
+        0,
+        draw.below(4) === 0 ? 4 + draw.below(packed.length) : undefined,
+      );
+      for (let byte = draw.below(3); byte >= 0; byte--) {
+        bytes[4 + draw.below(Math.max(1, bytes.length - 4))] = draw.below(256);
+      }
+      const answer = kernel.decompress(bytes.subarray(4), raw.length);
+      changed++;
+      if (answer === undefined) continue;
+      taken++;
+      const plain = plainOf(bytes, raw.length);
+      if (plain === undefined || Buffer.compare(plain, answer) !== 0) t.fail(`turn ${turn}`);
+    }
+  }
+  t.ok(taken > changed / 50 && taken < changed, `${taken} of ${changed} changed ones are taken`);
 });
 
 t.test('a frame of a stream is that of a call of the library', async (t) => {

@@ -87,10 +87,13 @@ function testFound(
   found: Uint8Array,
   test: ((start: number, end: number) => boolean) | undefined,
 ): void {
-  for (let entry = 0; entry < offsets.length - 1; entry++) {
-    let isPassed = (passes[first + entry] & found[entry]) === 1;
-    if (isPassed && test !== undefined) isPassed = test(offsets[entry], offsets[entry + 1]);
-    passes[first + entry] = isPassed ? 1 : 0;
+  const count = offsets.length - 1;
+  for (let entry = 0; entry < count; entry++) passes[first + entry] &= found[entry];
+  if (test === undefined) return;
+  const end = first + count;
+  for (let at = passes.indexOf(1, first); at >= 0 && at < end; at = passes.indexOf(1, at + 1)) {
+    const entry = at - first;
+    if (!test(offsets[entry], offsets[entry + 1])) passes[at] = 0;
   }
 }
 
@@ -197,7 +200,7 @@ export function* entriesThatPass(
     const passes = entriesWanted(column, rows);
     if (column.piece === undefined) yield* testEntries(column, passes, 1, test, pace, weight);
     else {
-      const scratch = new Scratch();
+      const { scratch } = memoryOf(owner);
       for (let first = 0; first < column.entryCount; first += PIECE_ENTRIES) {
         const wanted = passes.subarray(first + 1, first + 1 + PIECE_ENTRIES);
         if (!mayHave(possible, first / PIECE_ENTRIES)) wanted.fill(0);
@@ -398,16 +401,24 @@ function* testEntries(
   }
 }
 
+function memoryOf(owner: TestOwner): Memory {
+  const known = memories.get(owner);
+  if (known !== undefined) return known;
+  const memory = { dictionaries: new WeakMap(), bytes: 0, scratch: new Scratch() };
+  memories.set(owner, memory);
+  return memory;
+}
+
 /** `possible`: the parts that may have what is looked for; all, when it is left out. */
 function knownOf(owner: TestOwner, dictionary: EntrySource, possible?: PossibleParts): Known {
-  let memory = memories.get(owner);
-  const found = memory?.dictionaries.get(dictionary);
+  const memory = memoryOf(owner);
+  const found = memory.dictionaries.get(dictionary);
   if (found !== undefined) return found;
   const pieceCount = Math.ceil(dictionary.entryCount / PIECE_ENTRIES);
   const passesBytes = dictionary.entryCount + 1;
-  if (memory === undefined || memory.bytes + passesBytes > PASSES_BYTES_MAX) {
-    memory = { dictionaries: new WeakMap(), bytes: 0, scratch: memory?.scratch ?? new Scratch() };
-    memories.set(owner, memory);
+  if (memory.bytes + passesBytes > PASSES_BYTES_MAX) {
+    memory.dictionaries = new WeakMap();
+    memory.bytes = 0;
   }
   const known: Known = {
     passes: new Uint8Array(passesBytes),
