@@ -79,19 +79,12 @@ function gather(column: u32, entries: u32, count: u32): u32 {
   return to;
 }
 
-/** Puts the lengths of entries where ids are packed from; gives up when they are too many bytes. */
+/** Puts the lengths of entries where ids are packed from. */
 function measure(column: u32, entries: u32, count: u32): void {
   const offsets = columnField(column, COLUMN_OFFSETS);
-  let sum: u32 = 0;
   for (let index: u32 = 0; index < count; index++) {
     const place = arena(offsets + 4 * <u32>load<u16>(entries + 2 * index), 8);
-    const bytes = load<u32>(place + 4) - load<u32>(place);
-    setId(index, bytes);
-    sum += bytes;
-    if (sum > LZ4_SOURCE_BYTES) {
-      giveUp();
-      return;
-    }
+    setId(index, load<u32>(place + 4) - load<u32>(place));
   }
 }
 
@@ -165,11 +158,11 @@ function putStrings(column: u32, kind: u32, first: u32, count: u32): void {
 /** Writes values as text: their lengths, then pieces. */
 function putText(column: u32, entries: u32, count: u32): void {
   measure(column, entries, count);
-  if (isOver) return;
   putIds(count);
   endRegion();
   for (let at: u32 = 0; at < count; at += TEXT_PIECE_ROWS) {
     const bytes = gather(column, entries + 2 * at, min(TEXT_PIECE_ROWS, count - at));
+    if (isOver) return;
     putTexts(bytes, compressed(bytes));
     endRegion();
   }
@@ -186,7 +179,6 @@ function putDictionary(column: u32, rows: u32, entries: u32, count: u32, used: u
   metaVarint(used);
   const usedAt = usedEntryAt();
   measure(column, usedAt, used);
-  if (isOver) return;
   putIds(used);
   putPacked(gather(column, usedAt, used));
   endRegion();
@@ -257,7 +249,8 @@ function hasRoom(): bool {
 
 /**
  * Writes the entries and regions of the next columns that have values in the rows of the block, until there is no room
- * for one more: the part. Ends before a column that is for BlockEncoder, and returns true then.
+ * for one more: the part. Ends before a column that is for BlockEncoder, as all a part has no room for it, and returns
+ * true then.
  */
 export function encodeColumns(): bool {
   beginRegions();
@@ -276,9 +269,11 @@ export function encodeColumns(): bool {
     const number = path < paths ? pathNumber(path) : 0;
     if (number === 0) return true;
     metaVarint(number - 1);
-    if (!putColumn(nextColumn, first, end - first) || isOver) {
+    const isDone = putColumn(nextColumn, first, end - first);
+    if (!isDone || isOver) {
       dropColumn();
-      return true;
+      // A part of its own has more room.
+      return !isDone || partColumns === 0;
     }
     partColumns++;
   }
