@@ -28,6 +28,12 @@ function align(bytes: number, alignment: number): number {
   return Math.ceil(bytes / alignment) * alignment;
 }
 
+/** Writes a region whose bytes stand in the meta itself. */
+export function writeInline(meta: ByteWriter, bytes: Uint8Array): void {
+  meta.varint(bytes.length * 2 + 1);
+  meta.raw(bytes);
+}
+
 /** A file that takes the chunks of all columns of a segment, one after the other. */
 export interface ChunkFile {
   /** Appends `bytes`, which are copied; returns their offset in the file, a multiple of CHUNK_ALIGNMENT. */
@@ -117,8 +123,7 @@ export class RegionWriter {
   /** Adds a region. Copies `bytes`. */
   add(bytes: Uint8Array): void {
     if (bytes.length <= INLINE_BYTES_MAX) {
-      this.meta.varint(bytes.length * 2 + 1);
-      this.meta.raw(bytes);
+      writeInline(this.meta, bytes);
     } else if (this.#chunks !== undefined) this.#addChunk(this.#chunks, bytes);
     else {
       this.#head(bytes);

@@ -2,7 +2,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { compressSync, uncompressSync } from 'lz4-napi';
 import { assert } from '../base/assert.ts';
 import { type ByteReader, type ByteWriter, unfilled } from '../base/bytes.ts';
-import { EngineError } from '../base/errors.ts';
+import { damaged, EngineError } from '../base/errors.ts';
 import { COMPRESSION_GAIN_MIN } from '../base/limits.ts';
 import { ThreadKernel } from '../kernel/thread-kernel.ts';
 import { ADDRESSES_MAGIC, packAddresses, unpackAddresses } from './addresses.ts';
@@ -198,4 +198,11 @@ export function readPacked(reader: ByteReader, room?: Room): Uint8Array {
   const rawBytes = reader.varint();
   const stored = reader.raw(reader.varint());
   return stored.length === rawBytes ? stored : decompress(stored, rawBytes, room);
+}
+
+/** Reads packed bytes of `count` doubles. Throws CORRUPTION. */
+export function readDoubles(reader: ByteReader, count: number): Float64Array {
+  const bytes = readPacked(reader);
+  if (bytes.length !== count * 8) damaged(`${bytes.length} bytes for ${count} doubles`);
+  return new Float64Array(new Uint8Array(bytes).buffer);
 }

@@ -2,20 +2,18 @@ import type { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { unpack } from './bitpack.ts';
 import type { PackedSteps, PackedValues, Patches, ValuesFound } from './cells.ts';
-import { readPacked } from './compress.ts';
-import { DeltaSums, SUM_VALUES } from './delta-sums.ts';
+import { readDoubles } from './compress.ts';
+import { DeltaSums, type Deltas, SUM_VALUES } from './delta-sums.ts';
 import { free } from './growth.ts';
-import { CODES_MAX, StreamHead, WORD_BITS, WORD_RANGE } from './integers.ts';
+import { checkedCodes, readCodeCount, StreamHead, WORD_BITS, WORD_RANGE } from './integers.ts';
 import { findValues, unpackedView, unpackValues } from './packed.ts';
 import { addPatches } from './patches.ts';
-import { StoredPatches } from './stored-patches.ts';
+import { checkId, StoredPatches } from './stored-patches.ts';
 import { placeIn, type Runs, runsOf, StoredRuns, spreadRuns } from './stored-runs.ts';
-import { StoredWords } from './stored-words.ts';
+import { readWidth, StoredWords } from './stored-words.ts';
 
 /** Ids below are decoded and checked as whole numbers of 32 bits. */
 const ID_END = 2 ** 31;
-/** Width of the largest safe whole number. */
-const WIDTH_MAX = 53;
 const CODE_WIDTH_MAX = 8;
 /** Width above which words are read for one look. */
 const LOOKED_WIDTH = 16;
@@ -62,7 +60,8 @@ export class IntegerStream {
     } else if (encoding === DOUBLES && isWhole) {
       this.#values = readDoubles(reader, count);
     } else if (encoding === CODES && isWhole) {
-      this.#table = readTable(reader, count);
+      const codeCount = readCodeCount(reader, count);
+      this.#table = checkedCodes(new IntegerStream(reader, codeCount, false).values());
       this.#width = readWidth(reader, CODE_WIDTH_MAX);
       this.#low = new StoredWords(reader, count, this.#width);
     } else if (encoding <= DELTA) {
@@ -101,6 +100,11 @@ export class IntegerStream {
   /** The low bits of a number that is stored, with its patch. */
   #numberAt(index: number): number {
     return (this.#low?.at(index) ?? 0) + (this.#patches?.at(index) ?? 0);
+  }
+
+  /** True when it is stored as runs. */
+  get hasRuns(): boolean {
+    return this.#runs !== undefined;
   }
 
   /** Where runs of equal values begin, and what these are. Not to be written. */
@@ -180,17 +184,42 @@ export class IntegerStream {
   /** The value at `index` of deltas: the last sum that is kept, and the deltas behind it. */
   #sumAt(index: number): number {
     const kept = Math.floor(index / SUM_VALUES);
-    let value = this.#sumsUpTo(kept)[kept];
-    const first = kept * SUM_VALUES;
-    if (index === first) return value;
-    const steps = this.#stepsFrom(first);
-    for (let at = 0; at < index - first; at++) value += this.#step + steps[at];
-    return value;
+    return this.#summed(kept * SUM_VALUES, this.#keptSum(kept), index);
+  }
+
+  /** The value at `index` of deltas, of which that at `from` is `value`. */
+  #summed(from: number, value: number, index: number): number {
+    let sum = value;
+    for (let at = from; at < index; ) {
+      const first = at - (at % SUM_VALUES);
+      const steps = this.#stepsFrom(first);
+      const end = Math.min(index, first + SUM_VALUES);
+      for (; at < end; at++) sum += this.#step + steps[at - first];
+    }
+    return sum;
+  }
+
+  /** The value at `index`; that at `from`, not far before, is known to be `value`. */
+  atBehind(from: number, value: number, index: number): number {
+    const isSummed = this.#encoding === DELTA && this.#width <= WORD_BITS;
+    return isSummed ? this.#summed(from, value, index) : this.at(index);
+  }
+
+  /** The kept sum number `kept`, summed up from the mark before it when there are marks. */
+  #keptSum(kept: number): number {
+    this.#sums ??= new DeltaSums();
+    const near = this.#sums.near(kept, this.#deltas, (from) => this.#stepsFrom(from));
+    return near ?? this.#sumsUpTo(kept)[kept];
+  }
+
+  get #deltas(): Deltas {
+    return { count: this.count, base: this.#base, step: this.#step };
   }
 
   /** The deltas behind a kept sum, up to the next one. */
   #stepsFrom(first: number): Uint32Array {
     const count = Math.min(SUM_VALUES, this.count - 1 - first);
+    if (count === 0) return NO_WORDS;
     const patches = this.#patchesAmong(first, count);
     return this.#unpacked(this.#low?.page(first), patches, first, count);
   }
@@ -244,10 +273,8 @@ export class IntegerStream {
     this.#sums ??= new DeltaSums();
     if (last < this.#sums.count) return this.#sums.values;
     this.#low?.all();
-    return this.#sums.upTo(
-      last,
-      { count: this.count, base: this.#base, step: this.#step },
-      (from) => this.#lower(from, Math.min(PART_VALUES, this.count - 1 - from)),
+    return this.#sums.upTo(last, this.#deltas, (from) =>
+      this.#lower(from, Math.min(PART_VALUES, this.count - 1 - from)),
     );
   }
 
@@ -451,24 +478,6 @@ export class IntegerStream {
   }
 }
 
-/** Reads the width of words, up to which they begin. */
-function readWidth(reader: ByteReader, most = WIDTH_MAX): number {
-  const width = reader.u8();
-  if (width > most) damaged(`numbers of ${width} bits`);
-  reader.pad(4);
-  return width;
-}
-
-function readTable(reader: ByteReader, count: number): Float64Array {
-  const codeCount = reader.varint();
-  if (codeCount < 2 || codeCount > Math.min(count, CODES_MAX)) damaged(`${codeCount} codes`);
-  const table = new IntegerStream(reader, codeCount, false).values();
-  for (let code = 1; code < codeCount; code++) {
-    if (!(table[code] > table[code - 1])) damaged('values of codes are not in order');
-  }
-  return table;
-}
-
 function readPatches(
   reader: ByteReader,
   count: number,
@@ -481,19 +490,9 @@ function readPatches(
   return new StoredPatches(count, width, places, new IntegerStream(reader, patchCount, false));
 }
 
-function checkId(value: number, max: number): void {
-  if (!(value >= 0 && value <= max)) damaged(`id ${value} of ${max}`);
-}
-
 function readRuns(reader: ByteReader, count: number, sums: DeltaSums | undefined): StoredRuns {
   const runCount = reader.varint();
   if (runCount < 1 || runCount > count) damaged(`${runCount} runs of ${count} values`);
   const starts = new IntegerStream(reader, runCount, false, sums?.inside);
   return new StoredRuns(count, starts, new IntegerStream(reader, runCount, false));
-}
-
-function readDoubles(reader: ByteReader, count: number): Float64Array {
-  const bytes = readPacked(reader);
-  if (bytes.length !== count * 8) damaged(`${bytes.length} bytes for ${count} doubles`);
-  return new Float64Array(new Uint8Array(bytes).buffer);
 }

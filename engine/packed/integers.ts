@@ -1,5 +1,6 @@
 import { assert } from '../base/assert.ts';
-import type { ByteWriter } from '../base/bytes.ts';
+import type { ByteReader, ByteWriter } from '../base/bytes.ts';
+import { damaged } from '../base/errors.ts';
 import { bitsOf, pack, packedWords } from './bitpack.ts';
 import { compress, writePacked } from './compress.ts';
 import { free } from './growth.ts';
@@ -319,3 +320,18 @@ export function writeMeasured(
 
 /** Writes a stream of numbers as `writeIntegers` does. */
 export type WriteIntegers = typeof writeIntegers;
+
+/** Reads how many codes a stream of `count` values has. Throws CORRUPTION. */
+export function readCodeCount(reader: ByteReader, count: number): number {
+  const codeCount = reader.varint();
+  if (codeCount < 2 || codeCount > Math.min(count, CODES_MAX)) damaged(`${codeCount} codes`);
+  return codeCount;
+}
+
+/** The values of codes, if they ascend. Throws CORRUPTION. */
+export function checkedCodes(table: Float64Array): Float64Array {
+  for (let code = 1; code < table.length; code++) {
+    if (!(table[code] > table[code - 1])) damaged('values of codes are not in order');
+  }
+  return table;
+}

@@ -13,6 +13,11 @@ const LOOKS_MAX = 16;
 const RESTING_MAX = 1_024;
 const PATCH_BYTES = 8;
 
+/** Throws CORRUPTION when an id is not from 0 to `max`. */
+export function checkId(value: number, max: number): void {
+  if (!(value >= 0 && value <= max)) damaged(`id ${value} of ${max}`);
+}
+
 /** A stream of numbers that is part of patches, as `IntegerStream` reads it. */
 interface Numbers {
   readonly count: number;

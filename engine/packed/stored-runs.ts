@@ -85,6 +85,22 @@ export function placeIn(numbers: Float64Array, value: number): number {
   return low;
 }
 
+/** How many of the values from `from` up to `end` of some runs are `value`. */
+export function countInRuns(
+  { starts, heads }: Runs,
+  value: number,
+  from: number,
+  end: number,
+): number {
+  let count = 0;
+  for (let run = placeIn(starts, from); run < starts.length && starts[run] < end; run++) {
+    if (heads[run] !== value) continue;
+    const next = run + 1 < starts.length ? starts[run + 1] : end;
+    count += Math.min(next, end) - Math.max(starts[run], from);
+  }
+  return count;
+}
+
 /** The runs of some values. */
 export function runsOf(values: Float64Array): Runs {
   const starts: number[] = [];

@@ -1,4 +1,5 @@
 import type { ByteReader, FarBytes } from '../base/bytes.ts';
+import { damaged } from '../base/errors.ts';
 import { packedWords, unpackOne } from './bitpack.ts';
 
 /** Values of a page, whose words are read together: a multiple of a group of bitpack.ts. */
@@ -12,6 +13,17 @@ const PAGE_WIDTH_BYTES = PAGE_VALUES / 8;
 const PAGE_BYTES = 256;
 /** Memory of words that are read for one look. */
 let passing = new Uint8Array(0);
+
+/** Width of the largest safe whole number. */
+const WIDTH_MAX = 53;
+
+/** Reads the width of words, up to which they begin. Throws CORRUPTION when it is above `most`. */
+export function readWidth(reader: ByteReader, most = WIDTH_MAX): number {
+  const width = reader.u8();
+  if (width > most) damaged(`numbers of ${width} bits`);
+  reader.pad(4);
+  return width;
+}
 
 /** A u32 view of bytes, or a copy when they do not lie at a multiple of four. */
 export function wordsOf(bytes: Uint8Array): Uint32Array {

@@ -7,6 +7,7 @@ import { ADDRESSES_MAGIC } from '../../engine/packed/addresses.ts';
 import { StreamHead } from '../../engine/packed/integers.ts';
 import { readHead } from '../../engine/segment/block/block-head.ts';
 import type { ColumnEntry } from '../../engine/segment/block/column-entry.ts';
+import { readRowMarks } from '../../engine/segment/block/keys/row-marks.ts';
 import { FRAME_ALIGNMENT, FrameKind, readFrameHeader } from '../../engine/segment/frame.ts';
 import { type SmallSegment, segmentPathOf } from './segments.ts';
 
@@ -87,6 +88,10 @@ export function encodingsOf(segment: SmallSegment): Set<string> {
     if (directory.overflow !== undefined) survey.found.add('overflow map');
     if (directory.keys !== undefined)
       survey.found.add(`keys of ${read(directory.keys)[0] + 1} writers`);
+    if (directory.marks !== undefined) {
+      const { writers } = readRowMarks(new ByteReader(read(directory.marks)), ref);
+      survey.found.add(`marks of ${writers.length} writers`);
+    }
     for (const { layout } of directory.columns.lists())
       survey.found.add(`row list of layout ${layout}`);
     for (const column of directory.columns.entries()) {

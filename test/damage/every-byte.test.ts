@@ -17,7 +17,7 @@ const ENCODINGS = [
   ...['array constant', 'array dictionary', 'array shared', 'boolean'],
   ...['number of rule 0', 'number of rule 1', 'number of rule 2', 'scaled number', 'double'],
   ...['number as text', 'date of origin 0', 'date of origin 1'],
-  ...['LZ4 or plain', 'zstd', 'addresses'],
+  ...['LZ4 or plain', 'zstd', 'addresses', 'marks of 1 writers', 'marks of 2 writers'],
 ];
 
 const segments = await smallSegments();

@@ -104,9 +104,10 @@ function wordRows(count: number): TestRow[] {
   });
 }
 
-/** Rows of short texts with words. */
-function textRows(count: number): TestRow[] {
-  return Array.from({ length: count }, (_, row): TestRow => {
+/** Rows of short texts with words, every second one from `first` on. */
+function textRows(count: number, first: number): TestRow[] {
+  return Array.from({ length: count }, (_, index): TestRow => {
+    const row = first + index * 2;
     const text = `${(row * 7_919) % 104_729} ${row % 7 === 0 ? 'seventh' : 'other'}`;
     return {
       timeMs: START_MS + row,
@@ -157,6 +158,6 @@ export async function smallSegments(): Promise<SmallSegment[]> {
     await sealed('every kind', [variedRows(200, 0), variedRows(60, 100)]),
     await sealed('an overflow map', [variedRows(60, 0)], 3),
     await sealed('dictionaries', [dictionaryRows(DICTIONARY_ROWS)]),
-    await sealed('texts', [textRows(DICTIONARY_ROWS)]),
+    await sealed('texts', [textRows(DICTIONARY_ROWS / 2, 0), textRows(DICTIONARY_ROWS / 2, 1)]),
   ];
 }

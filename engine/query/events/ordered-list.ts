@@ -5,7 +5,7 @@ import type { NumberColumn } from '../../column/column.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import type { Block } from '../../segment/block/block.ts';
-import type { RowKeyReader } from '../../segment/block/block-keys.ts';
+import type { RowKeyReader } from '../../segment/block/keys/block-keys.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { BlockScan, type BlockVisitor } from '../group/block-scan.ts';
 import { FieldLevel } from '../group/level.ts';

@@ -1,4 +1,4 @@
-import type { RowKeys } from '../../segment/block/row-keys.ts';
+import type { RowKeys } from '../../segment/block/keys/present-writers.ts';
 import { type Bitmap, nextRow } from '../model/bitmap.ts';
 import { SEQUENCE_MAX, WRITER_MAX } from '../model/event-id.ts';
 

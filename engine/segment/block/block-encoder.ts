@@ -8,7 +8,7 @@ import type {
   RowList,
 } from '../../column/batch.ts';
 import { type BooleanBuilder, writeBooleans } from '../../column/booleans.ts';
-import { REGION_ALIGNMENT, RegionWriter, type Zone } from '../../column/chunk.ts';
+import { REGION_ALIGNMENT, RegionWriter, writeInline, type Zone } from '../../column/chunk.ts';
 import { type DateBuilder, writeDates } from '../../column/dates.ts';
 import type { Entries } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
@@ -39,8 +39,11 @@ import type { EncodedBlock } from '../frame.ts';
 import { type FrameParts, layFrame, layParts } from '../frame-layout.ts';
 import { BlockPaths, blockShapes } from './block-paths.ts';
 import { ColumnPresence, columnHead, ZoneForm } from './column-entry.ts';
+import { NO_COLUMNS } from './directory.ts';
+import type { RowKeys } from './keys/present-writers.ts';
+import { writeRowKeys } from './keys/row-keys.ts';
+import { writeRowMarks } from './keys/row-marks.ts';
 import { OverflowWriter } from './overflow-writer.ts';
-import { type RowKeys, writeRowKeys } from './row-keys.ts';
 import { RowListTable } from './row-list.ts';
 import { type Run, writeRuns } from './runs.ts';
 
@@ -75,6 +78,8 @@ export interface SharedIds {
   ids: Uint32Array;
 }
 
+const NO_MARKS = new Uint8Array(0);
+
 /** Facts about a block's rows in its header. */
 type BlockFacts = Pick<EncodedBlock, 'rowCount' | 'minTimeMs' | 'maxTimeMs'>;
 
@@ -98,6 +103,8 @@ export class BlockEncoder {
   readonly #paths: BlockPaths;
   readonly #presences: Pick<BatchEncoder, 'find'>;
   readonly #rowsBytes: number;
+  /** Marks of the rows; none of a few. */
+  #marks = NO_MARKS;
   #columnCount = 0;
 
   /**
@@ -134,6 +141,9 @@ export class BlockEncoder {
     if (keys === undefined) return;
     writeRowKeys(out.region, keys);
     out.end();
+    writeRowMarks(out.region, timeMs, keys);
+    this.#marks = out.region.bytes().slice();
+    out.region.reset();
   }
 
   /** Adds the shapes, and the shape of each row, that the batch encodes; false when it does not. */
@@ -323,6 +333,10 @@ export class BlockEncoder {
     meta.raw(written.subarray(0, this.#rowsBytes));
     meta.varint(this.#columnCount);
     meta.raw(written.subarray(this.#rowsBytes));
+    if (this.#marks.length > 0) {
+      meta.varint(NO_COLUMNS);
+      writeInline(meta, this.#marks);
+    }
     return meta.bytes();
   }
 

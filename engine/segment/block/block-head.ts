@@ -1,3 +1,4 @@
+import { ByteReader } from '../../base/bytes.ts';
 import type { DiskFile } from '../../base/file.ts';
 import type { Kind } from '../../column/kind.ts';
 import type { TextTemplate } from '../../derive/template.ts';
@@ -8,6 +9,7 @@ import { FrameSource } from '../frame-source.ts';
 import { bytesOf } from './block-regions.ts';
 import type { StoredShapes } from './block-shapes.ts';
 import { type Directory, readDirectory, regionsOf } from './directory.ts';
+import { type RowMarks, readRowMarks } from './keys/row-marks.ts';
 
 /** Memory of a head beside what it tells of, and of the text of a path beside its characters. */
 const HEAD_BYTES = 2_048;
@@ -49,6 +51,7 @@ export class BlockHead {
   /** Templates of derived texts by column, as far as they were read and are few. */
   readonly #templates = new Map<number, readonly TextTemplate[]>();
   readonly #meta: Uint8Array;
+  #marks: RowMarks | undefined;
   readonly #hasChunks: boolean;
   /** Names of each path, joined by dots, once they were asked for. */
   #paths: string[] | undefined;
@@ -74,7 +77,7 @@ export class BlockHead {
     const shapes = this.#shapes === undefined ? 0 : SHAPES_BYTES_MAX * SHAPES_FACTOR;
     const templates = this.#templates.size * PARTS_MAX * PART_BYTES;
     const tables = columns.memoryBytes + names.memoryBytes + parents.byteLength;
-    const bytes = this.source.memoryBytes(this.#meta);
+    const bytes = this.source.memoryBytes(this.#meta) + this.#marksBytes;
     return HEAD_BYTES + bytes + tables + this.#pathsBytes + sums + shapes + templates;
   }
 
@@ -82,6 +85,14 @@ export class BlockHead {
   get chunkBytes(): number {
     if (!this.#hasChunks) return 0;
     return regionsOf(this.directory).reduce((sum, region) => sum + bytesOf(region), 0);
+  }
+
+  /** Marks of its rows, when it has some. Throws CORRUPTION. */
+  get marks(): RowMarks | undefined {
+    const { marks } = this.directory;
+    if (marks === undefined) return undefined;
+    this.#marks ??= readRowMarks(new ByteReader(this.source.region(marks)), this.ref);
+    return this.#marks;
   }
 
   /** Shapes of the rows, which `read` reads when they are not kept, as few are. Throws what that throws. */
@@ -110,6 +121,14 @@ export class BlockHead {
     const sums = new DeltaSums();
     this.#sums.set(column, sums);
     return sums;
+  }
+
+  get #marksBytes(): number {
+    let bytes = this.#marks?.times.byteLength ?? 0;
+    for (const { before, firsts } of this.#marks?.writers ?? []) {
+      bytes += before.byteLength + firsts.byteLength;
+    }
+    return bytes;
   }
 
   /** Names of each path from the root, joined by dots, by its number. Not to be written. */

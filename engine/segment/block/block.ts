@@ -19,7 +19,6 @@ import { type BlockRef, placed } from '../frame.ts';
 import { BlockChunks } from './block-chunks.ts';
 import { BlockColumns } from './block-columns.ts';
 import { type BlockHead, type ColumnInfo, readHead } from './block-head.ts';
-import { BlockKeys, type RowKeyReader } from './block-keys.ts';
 import type { OverflowString } from './block-overflow.ts';
 import { BlockRegions } from './block-regions.ts';
 import { BlockShapes } from './block-shapes.ts';
@@ -28,8 +27,9 @@ import type { ColumnEntry } from './column-entry.ts';
 import type { ColumnOutline } from './column-table.ts';
 import { type DenseColumn, denseTexts, presentIds } from './dense-column.ts';
 import { type Directory, regionsOf } from './directory.ts';
+import { BlockKeys, type RowKeyReader } from './keys/block-keys.ts';
+import type { RowKeys } from './keys/present-writers.ts';
 import { decodeText, escapeSurrogates } from './rebuild.ts';
-import type { RowKeys } from './row-keys.ts';
 
 /** Memory of a block at rest beside its chunks, and above which its keys do not stay. */
 const RESTING_BYTES = 4_096;

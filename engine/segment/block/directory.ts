@@ -6,6 +6,9 @@ import { type FrameHeader, FrameKind, isSealedBlock } from '../frame.ts';
 import { ColumnTable } from './column-table.ts';
 import { type Run, readRuns } from './runs.ts';
 
+/** Stands for the columns of an overflow map before marks. Source: FORMAT.md 4.1. */
+export const NO_COLUMNS = 0;
+
 /** An overflow map of a block, as its directory has it. */
 export interface OverflowEntry {
   columnCount: number;
@@ -30,6 +33,8 @@ export interface Directory extends DirectoryPaths {
   keys: Region | undefined;
   columns: ColumnTable;
   overflow: OverflowEntry | undefined;
+  /** Marks of rows; of large sealed blocks only. */
+  marks: Region | undefined;
   /** Bytes of all regions outside the meta. */
   regionBytes: number;
 }
@@ -49,7 +54,7 @@ export function readDirectory(meta: Uint8Array, header: FrameHeader): Directory 
   const shapeIds = reader.region();
   const keys = isSealedBlock(header.kind) ? reader.region() : undefined;
   const columns = new ColumnTable({ meta, areChunks, rowCount, pathCount: names.length }, reader);
-  const overflow = reader.meta.remaining === 0 ? undefined : readOverflow(reader);
+  const { overflow, marks } = readRest(reader);
   if (reader.meta.remaining !== 0) damaged(`${reader.meta.remaining} bytes after the directory`);
   const regionBytes = reader.end;
   return {
@@ -64,16 +69,28 @@ export function readDirectory(meta: Uint8Array, header: FrameHeader): Directory 
     keys,
     columns,
     overflow,
+    marks,
     regionBytes,
   };
 }
 
-function readOverflow(reader: RegionReader): OverflowEntry {
+/** Reads what may stand behind the columns. */
+function readRest(reader: RegionReader): Pick<Directory, 'overflow' | 'marks'> {
+  let overflow: OverflowEntry | undefined;
+  while (reader.meta.remaining > 0) {
+    const columnCount = reader.meta.varint();
+    if (columnCount === NO_COLUMNS) return { overflow, marks: reader.region() };
+    if (overflow !== undefined) damaged('two overflow maps');
+    overflow = readOverflow(reader, columnCount);
+  }
+  return { overflow, marks: undefined };
+}
+
+function readOverflow(reader: RegionReader, columnCount: number): OverflowEntry {
   const { meta } = reader;
-  const columnCount = meta.varint();
   const valueCount = meta.varint();
   const pieceCount = Math.ceil(valueCount / TEXT_PIECE_ROWS);
-  if (columnCount < 1 || columnCount > valueCount || pieceCount > meta.remaining) {
+  if (columnCount > valueCount || pieceCount > meta.remaining) {
     damaged(`${columnCount} columns of ${valueCount} values together`);
   }
   const [columns, rows, lengths] = [reader.region(), reader.region(), reader.region()];
@@ -90,7 +107,7 @@ export function overflowRegions(overflow: OverflowEntry | undefined): Region[] {
 
 /** All regions of a directory that lie outside the meta, in their order. */
 export function regionsOf(directory: Directory): Region[] {
-  const { time, received, shapes, shapeIds, keys, columns, overflow } = directory;
+  const { time, received, shapes, shapeIds, keys, columns, overflow, marks } = directory;
   return [
     time,
     received,
@@ -100,5 +117,6 @@ export function regionsOf(directory: Directory): Region[] {
     ...columns.lists().map(({ region }) => region),
     ...columns.entries().flatMap(({ regions }) => regions),
     ...overflowRegions(overflow),
+    ...(marks === undefined ? [] : [marks]),
   ].filter((region) => region.inline === undefined);
 }

@@ -1,6 +1,6 @@
 import { leafKey, leafKind, leafPath, type Shapes } from '../../column/shape.ts';
 import type { BlockRows } from '../block/block-encoder.ts';
-import type { RowKeys } from '../block/row-keys.ts';
+import type { RowKeys } from '../block/keys/present-writers.ts';
 import type { SegmentRows } from './segment-rows.ts';
 import type { ShapeList } from './shape-list.ts';
 import type { SourceRows } from './source-rows.ts';

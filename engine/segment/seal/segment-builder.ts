@@ -10,7 +10,7 @@ import { PATH_MESSAGE } from '../../column/path.ts';
 import { writeSharedCounts, writeSharedEntries } from '../../column/shared-dictionary.ts';
 import { free } from '../../packed/growth.ts';
 import { BlockEncoder } from '../block/block-encoder.ts';
-import type { RowKeys } from '../block/row-keys.ts';
+import type { RowKeys } from '../block/keys/present-writers.ts';
 import type { EntryRanks } from '../entry/entry-merger.ts';
 import { releaseInterner } from '../entry/interner.ts';
 import { type FramePlace, MinuteCounter } from '../footer.ts';

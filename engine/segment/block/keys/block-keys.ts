@@ -1,18 +1,20 @@
-import { ByteReader, type FarBytes } from '../../base/bytes.ts';
-import type { Region } from '../../column/chunk.ts';
-import type { DeltaSums } from '../../packed/delta-sums.ts';
-import { free } from '../../packed/growth.ts';
-import { IntegerStream } from '../../packed/integer-stream.ts';
-import type { BlockRef } from '../frame.ts';
-import type { BlockHead } from './block-head.ts';
-import type { Directory } from './directory.ts';
-import { type OneWriterKeys, openRowKeys, type RowKeys, readRowKeys } from './row-keys.ts';
+import { ByteReader, type FarBytes } from '../../../base/bytes.ts';
+import type { Region } from '../../../column/chunk.ts';
+import type { DeltaSums } from '../../../packed/delta-sums.ts';
+import { free } from '../../../packed/growth.ts';
+import { IntegerStream } from '../../../packed/integer-stream.ts';
+import { type BlockRef, placed } from '../../frame.ts';
+import type { BlockHead } from '../block-head.ts';
+import type { Directory } from '../directory.ts';
+import type { RowKeys } from './present-writers.ts';
+import { openRowKeys, readRowKeys, type SingleKeys } from './row-keys.ts';
+import { checkTimes, type RowMarks } from './row-marks.ts';
 
 /** Rows for each of which this many others could be decoded in the time that it takes alone. */
 const SINGLE_COST = 64;
 const NO_KEYS: RowKeys = { writers: new Uint8Array(0), sequences: new Float64Array(0) };
 
-/** Reads what orders rows and names them, one by one. */
+/** Reads what orders rows and names them, one by one. Throws CORRUPTION. */
 export interface RowKeyReader {
   /** Event date, epoch milliseconds. */
   timeAt(row: number): number;
@@ -25,24 +27,25 @@ export interface RowKeyReader {
 /** Dates, writers and sequences of a block's rows: of all of them, or of a few. Throws CORRUPTION. */
 export class BlockKeys implements RowKeyReader {
   readonly #ref: BlockRef;
+  readonly #marks: () => RowMarks | undefined;
   readonly #directory: Directory;
   readonly #firstSequence: number;
   readonly #sums: DeltaSums;
   readonly #read: (region: Region) => Uint8Array | FarBytes;
   #times: IntegerStream | undefined;
+  #areTimesChecked = false;
   /** The row whose date was read last, and the date. */
   #lastRow = -1;
   #lastTimeMs = 0;
   #received: IntegerStream | undefined;
-  #single: OneWriterKeys | undefined;
+  #single: SingleKeys | undefined;
   #all: RowKeys | undefined;
 
   /** Of the block of a head; `read` gives the checked bytes of a region. */
-  constructor(
-    { ref, directory, firstSequence, timeSums }: BlockHead,
-    read: (region: Region) => Uint8Array | FarBytes,
-  ) {
+  constructor(head: BlockHead, read: (region: Region) => Uint8Array | FarBytes) {
+    const { ref, directory, firstSequence, timeSums } = head;
     this.#ref = ref;
+    this.#marks = () => head.marks;
     this.#directory = directory;
     this.#firstSequence = firstSequence;
     this.#sums = timeSums;
@@ -51,7 +54,13 @@ export class BlockKeys implements RowKeyReader {
 
   /** Event date of each row, epoch milliseconds. */
   timeMs(): Float64Array {
-    return this.#timeStream().values();
+    const stream = this.#timeStream();
+    if (this.#areTimesChecked) return stream.values();
+    const marks = this.#marks();
+    const times = stream.values();
+    if (marks !== undefined) checkTimes(times, marks);
+    this.#areTimesChecked = true;
+    return times;
   }
 
   /** Reception date of each row, epoch milliseconds. */
@@ -65,23 +74,26 @@ export class BlockKeys implements RowKeyReader {
     return this.#all;
   }
 
-  /** Reads what is needed for `count` rows one by one: then none of them is damaged. */
+  /** Reads what is needed for `count` rows one by one. */
   prepare(count: number): void {
     this.#receivedStream();
     const isFew = count * SINGLE_COST < this.#ref.rowCount;
     if (!isFew) this.timeMs();
-    else this.#timeStream();
+    else {
+      this.#sums.marks = this.#marks()?.times;
+      this.#timeStream();
+    }
     if (this.#all !== undefined || (isFew && this.#single !== undefined)) return;
     const { keys } = this.#directory;
     if (isFew && keys !== undefined) {
-      this.#single = openRowKeys(this.#read(keys), this.#ref.rowCount);
+      this.#single = openRowKeys(this.#read(keys), this.#ref.rowCount, this.#marks());
     }
     if (!isFew || this.#single === undefined) this.all();
   }
 
   timeAt(row: number): number {
     if (this.#lastRow !== row) {
-      this.#lastTimeMs = this.#timeStream().at(row);
+      this.#lastTimeMs = placed(this.#ref, () => this.#timeStream().at(row));
       this.#lastRow = row;
     }
     return this.#lastTimeMs;
@@ -92,13 +104,13 @@ export class BlockKeys implements RowKeyReader {
   }
 
   writerAt(row: number): number {
-    return this.#all === undefined ? (this.#single?.writer ?? 0) : this.#all.writers[row];
+    if (this.#all !== undefined) return this.#all.writers[row];
+    return placed(this.#ref, () => this.#single?.writerAt(row) ?? 0);
   }
 
   sequenceAt(row: number): number {
-    return this.#all === undefined
-      ? (this.#single?.sequenceAt(row) ?? 0)
-      : this.#all.sequences[row];
+    if (this.#all !== undefined) return this.#all.sequences[row];
+    return placed(this.#ref, () => this.#single?.sequenceAt(row) ?? 0);
   }
 
   /** Lets go of times that can be read again; the bytes that it still holds, with those of all keys. */
@@ -136,7 +148,9 @@ export class BlockKeys implements RowKeyReader {
   #readAll(): RowKeys {
     const { keys, runs } = this.#directory;
     const { rowCount, writer } = this.#ref;
-    if (keys !== undefined) return readRowKeys(this.#read(keys), rowCount);
+    if (keys !== undefined) {
+      return readRowKeys(this.#read(keys), rowCount, this.#marks()?.writers);
+    }
     const sequences = new Float64Array(rowCount);
     let row = 0;
     for (const { first, rows } of runs) {
