@@ -14,6 +14,11 @@ import { overflowRegions } from './directory.ts';
 /** Memory of a column of an overflow map, with its info, and of the row of a value. */
 const COLUMN_BYTES = 400;
 const VALUE_BYTES = 4;
+/** Memory of an entry of a directory, of a region, and of one whose bytes are in the meta; and of those that stay. */
+const ENTRY_BYTES = 240;
+const REGION_BYTES = 72;
+const INLINE_REGION_BYTES = 160;
+const ENTRIES_BYTES_MAX = 16 * 1024;
 
 /** A column of an overflow map, by its number there. */
 interface OverflowColumn {
@@ -30,6 +35,7 @@ export class BlockColumns {
   readonly #table: ColumnTable;
   /** Those of the directory that were asked for, by number. */
   #entries: ColumnEntry[] = [];
+  #entriesBytes = 0;
   #infos: readonly ColumnInfo[] | undefined;
   #outlines: readonly ColumnOutline[] | undefined;
 
@@ -90,6 +96,7 @@ export class BlockColumns {
     if (overflowed !== undefined) return overflowed.map.entry(overflowed.number);
     const entry = this.#table.entry(index);
     this.#entries[index] = entry;
+    this.#entriesBytes += memoryOf(entry);
     return entry;
   }
 
@@ -115,11 +122,12 @@ export class BlockColumns {
     }
   }
 
-  /** Memory of what stays of an overflow map, about. */
+  /** Memory of what stays at rest, about: entries that are not many, and of an overflow map. */
   get restingBytes(): number {
     const { overflow } = this.#head.directory;
-    if (overflow === undefined) return 0;
-    return overflow.columnCount * COLUMN_BYTES + overflow.valueCount * VALUE_BYTES;
+    if (overflow === undefined) return this.#entriesBytes;
+    const { columnCount, valueCount } = overflow;
+    return this.#entriesBytes + columnCount * COLUMN_BYTES + valueCount * VALUE_BYTES;
   }
 
   /** Bytes that the values of each take; of those of an overflow map about. */
@@ -142,9 +150,12 @@ export class BlockColumns {
     }, 0);
   }
 
-  /** Lets go of what can be read again. */
+  /** Lets go of what can be read again; entries stay unless they are many, as each search would read them anew. */
   rest(): void {
-    this.#entries = [];
+    if (this.#entriesBytes > ENTRIES_BYTES_MAX) {
+      this.#entries = [];
+      this.#entriesBytes = 0;
+    }
     this.#infos = undefined;
     this.#outlines = undefined;
     this.overflow?.forget();
@@ -155,6 +166,14 @@ export class BlockColumns {
     const hasZone = index < this.#table.length && hasZones(kind);
     return hasZone ? { ...info, ...this.#table.zone(index) } : info;
   }
+}
+
+/** Memory of an entry, about. */
+function memoryOf({ regions }: ColumnEntry): number {
+  let bytes = ENTRY_BYTES;
+  for (const { inline } of regions)
+    bytes += inline === undefined ? REGION_BYTES : INLINE_REGION_BYTES;
+  return bytes;
 }
 
 function sumOf(regions: readonly Region[]): number {
