@@ -1,4 +1,4 @@
-import type { PackedValues } from '../packed/cells.ts';
+import type { PackedSpan, PackedValues } from '../packed/cells.ts';
 import type {
   BlockEntries,
   Entries,
@@ -87,6 +87,10 @@ export interface NumberColumn {
   text(row: number): string;
   /** The rows whose mantissa is from `low` to `high`; of those without one it says nothing. A new bitmap. */
   rowsWithin(low: number, high: number): Uint32Array;
+  /**
+   * The same as they are stored, one a row: when each row has a value, none is an exception, and they are stored so.
+   */
+  span(low: number, high: number): PackedSpan | undefined;
 }
 
 /** Mantissas by codes, as they are stored. */

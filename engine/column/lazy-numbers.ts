@@ -1,4 +1,4 @@
-import { type PackedValues, plainValues } from '../packed/cells.ts';
+import { type PackedSpan, type PackedValues, plainValues } from '../packed/cells.ts';
 import type { IntegerStream } from '../packed/integer-stream.ts';
 import type { CodedNumbers, NumberColumn } from './column.ts';
 import { Kind } from './kind.ts';
@@ -70,6 +70,10 @@ export class LazyNumberColumn implements NumberColumn {
     const found = isDecoded ? undefined : this.#stream.bitsWithin(low, high);
     if (found === undefined) return numbersWithin(this.mantissas, low, high);
     return this.#present === undefined ? found : this.#present.bitsOf(found);
+  }
+
+  span(low: number, high: number): PackedSpan | undefined {
+    return this.#isWhole ? this.#stream.spanWithin(low, high) : undefined;
   }
 
   /** Puts the ranks of the present rows to their rows. */

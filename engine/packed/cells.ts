@@ -51,6 +51,13 @@ export function plainValues(values: Uint32Array): PackedValues {
   return { words: values, count: values.length, width: 32, base: 0 };
 }
 
+/** Packed values, of which those are meant that are stored as `first` to `last`; none when `first` is above. */
+export interface PackedSpan {
+  values: PackedValues;
+  first: number;
+  last: number;
+}
+
 /** Levels that a kernel takes at most. */
 export const LEVELS_MAX = 3;
 

@@ -1,7 +1,7 @@
 import type { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { unpack } from './bitpack.ts';
-import type { PackedSteps, PackedValues, Patches, ValuesFound } from './cells.ts';
+import type { PackedSpan, PackedSteps, PackedValues, Patches, ValuesFound } from './cells.ts';
 import { readDoubles } from './compress.ts';
 import { DeltaSums, type Deltas, SUM_VALUES } from './delta-sums.ts';
 import { free } from './growth.ts';
@@ -9,7 +9,7 @@ import { checkedCodes, readCodeCount, StreamHead, WORD_BITS, WORD_RANGE } from '
 import { findValues, unpackedView, unpackValues } from './packed.ts';
 import { addPatches } from './patches.ts';
 import { checkId, StoredPatches } from './stored-patches.ts';
-import { placeIn, type Runs, runsOf, StoredRuns, spreadRuns } from './stored-runs.ts';
+import { placeIn, placesWithin, type Runs, runsOf, StoredRuns, spreadRuns } from './stored-runs.ts';
 import { readWidth, StoredWords } from './stored-words.ts';
 
 /** Ids below are decoded and checked as whole numbers of 32 bits. */
@@ -283,21 +283,20 @@ export class IntegerStream {
    * are stored so that this is not possible.
    */
   bitsWithin(low: number, high: number): Uint32Array | undefined {
-    if (this.#table !== undefined) return this.#bitsOfCodes(this.#table, low, high);
+    const span = this.spanWithin(low, high);
+    return span && findValues(span.values, span.first, span.last);
+  }
+
+  /** The values from `low` to `high`, as they are stored; `undefined` when they have to be decoded. */
+  spanWithin(low: number, high: number): PackedSpan | undefined {
+    const table = this.#table;
+    if (table !== undefined) return { values: this.#stored(0), ...placesWithin(table, low, high) };
     if (this.#encoding !== PACKED || this.#width >= WORD_BITS) return undefined;
     const first = Math.max(Math.ceil(low - this.#base), 0);
     const last = Math.min(Math.floor(high - this.#base), ID_END - 1);
-    if (!(first <= last)) return new Uint32Array(Math.ceil(this.count / 32));
     // Nobody keeps words of wide numbers.
     const words = this.#width > LOOKED_WIDTH ? this.#low?.some(0, this.count) : undefined;
-    return findValues(this.#stored(0, words), first, last);
-  }
-
-  #bitsOfCodes(table: Float64Array, low: number, high: number): Uint32Array {
-    const first = table.findIndex((value) => value >= low);
-    const last = table.findLastIndex((value) => value <= high);
-    if (first < 0 || last < first) return new Uint32Array(Math.ceil(this.count / 32));
-    return findValues(this.#stored(0), first, last);
+    return { values: this.#stored(0, words), first, last };
   }
 
   /** All values; decoded once and kept. Not to be written. */

@@ -6,6 +6,7 @@ import {
   type GroupedRows,
   LEVELS_MAX,
   type PackedPatches,
+  type PackedSpan,
   type PackedSteps,
   type PackedValues,
   type Patches,
@@ -31,6 +32,7 @@ interface Exports {
   packedSpreadRanks(): number;
   packedRanks(number: number): number;
   packedFind(count: number, width: number, first: number, last: number): void;
+  packedCountRuns(runCount: number): void;
   packedChoose(count: number, width: number, last: number): number;
   packedRuns(runCount: number): void;
   packedAdd(count: number, width: number, last: number): void;
@@ -143,6 +145,17 @@ export class PackedKernel {
     this.#take(values);
     this.#exports.packedFind(count, width, first, last);
     return this.#found(count);
+  }
+
+  /** As `countSpan`. */
+  countRuns({ values, first, last }: PackedSpan, ends: Uint32Array, runCount: number): Uint32Array {
+    const { count, width } = values;
+    this.#placed = undefined;
+    this.#take(values);
+    this.#exports.packedFind(count, width, first, last);
+    for (let run = 0; run < runCount; run++) this.#runEnd[run] = ends[run];
+    this.#exports.packedCountRuns(runCount);
+    return this.#count.subarray(0, runCount);
   }
 
   /** As `chooseValues`; `undefined` too when there is no room for what is chosen. */

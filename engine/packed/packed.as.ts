@@ -1,6 +1,7 @@
 import {
   clearExcess,
   PACKED_GROUP_ROWS as GROUP_ROWS,
+  hasPatches,
   PACKED_WORDS,
   PACKED_PAD as PAD,
   PATCH_HIGH,
@@ -202,6 +203,17 @@ function within(at: u32, low: v128, span: v128): u32 {
   return i8x16.bitmask(i8x16.narrow_i16x8_s(left, i16x8.narrow_i32x4_s(c, d)));
 }
 
+/** The same of values up to 255, which are compared as bytes. */
+// @inline
+function withinBytes(at: u32, low: v128, span: v128): u32 {
+  const left = i16x8.narrow_i32x4_s(unpackedVector(at), unpackedVector(at + VECTOR));
+  const right = i16x8.narrow_i32x4_s(
+    unpackedVector(at + 2 * VECTOR),
+    unpackedVector(at + 3 * VECTOR),
+  );
+  return i8x16.bitmask(i8x16.le_u(i8x16.sub(i8x16.narrow_i16x8_u(left, right), low), span));
+}
+
 /** Unpacks `count` values, each more `base`, into the cells of rows. Returns the greatest. */
 export function packedUnpack(count: u32, width: u32, base: u32): u32 {
   const more = i32x4.splat(base);
@@ -226,12 +238,44 @@ function greatestOf(values: v128): u32 {
 
 /** Sets the bits of those of `count` packed values that are from `first` to `last`. */
 export function packedFind(count: u32, width: u32, first: u32, last: u32): void {
+  if (width <= 8 && !hasPatches() && first < 256) {
+    const low = i8x16.splat(<i8>first);
+    const span = i8x16.splat(<i8>(min<u32>(last, 255) - first));
+    for (let group: u32 = 0; group * GROUP_ROWS < count; group++) {
+      unpackGroup(group, width);
+      for (let part: u32 = 0; part < 8; part++)
+        setBits(group, part, withinBytes(4 * VECTOR * part, low, span));
+    }
+    return;
+  }
   const low = i32x4.splat(first);
   const span = i32x4.splat(last - first);
   for (let group: u32 = 0; group * GROUP_ROWS < count; group++) {
     unpackGroup(group, width);
     for (let part: u32 = 0; part < 8; part++)
       setBits(group, part, within(4 * VECTOR * part, low, span));
+  }
+}
+
+/** The bits of rows from `from` up to `to`, all of the same 64 rows. */
+// @inline
+function bitsBetween(from: u32, to: u32): u64 {
+  const bits = halfBits(from / GROUP_ROWS, (from / 64) & 1);
+  return bits & ((<u64>-1) << (<u64>(from & 63))) & (<u64>-1 >> <u64>(63 - ((to - 1) & 63)));
+}
+
+/** Counts the rows of the bits by run, of which there are `runCount`. */
+export function packedCountRuns(runCount: u32): void {
+  let row: u32 = 0;
+  for (let run: u32 = 0; run < runCount; run++) {
+    const end = runEnd(run);
+    let count: u64 = 0;
+    while (row < end) {
+      const next = min((row & ~63) + 64, end);
+      count += popcnt(bitsBetween(row, next));
+      row = next;
+    }
+    setCount(run, <u32>count);
   }
 }
 

@@ -4,6 +4,7 @@ import {
   type CellRows,
   type CellSums,
   type GroupedRows,
+  type PackedSpan,
   type PackedSteps,
   type PackedValues,
   storedEnd,
@@ -43,6 +44,20 @@ export function findValues(values: PackedValues, first: number, last: number): U
     ? ofThread.ask((kernel) => kernel.find(values, first, Math.min(last, FOUND_MAX - 1)))
     : undefined;
   return found?.answer ?? plain.findValues(values, first, last);
+}
+
+/**
+ * How many of the values of a span, one a row, each run of rows has: number i ends before row `ends[i]`. Good until the
+ * next question.
+ */
+export function countSpan(span: PackedSpan, ends: Uint32Array, runCount: number): Uint32Array {
+  const { values, first } = span;
+  const last = Math.min(span.last, FOUND_MAX - 1);
+  if (first > last || first >= storedEnd(values)) return new Uint32Array(runCount);
+  const found = fits(values)
+    ? ofThread.ask((kernel) => kernel.countRuns({ values, first, last }, ends, runCount))
+    : undefined;
+  return found?.answer ?? plain.countSpan({ values, first, last }, ends, runCount);
 }
 
 /**

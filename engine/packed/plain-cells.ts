@@ -1,5 +1,12 @@
 import { findPacked, unpack, unpackBelow, unpackOne } from './bitpack.ts';
-import type { CellLevel, CellRows, CellSums, GroupedRows, PackedValues } from './cells.ts';
+import type {
+  CellLevel,
+  CellRows,
+  CellSums,
+  GroupedRows,
+  PackedSpan,
+  PackedValues,
+} from './cells.ts';
 import { addPatches } from './patches.ts';
 
 const WORD_BITS = 32;
@@ -19,6 +26,20 @@ export function findValues(values: PackedValues, first: number, last: number): U
     else found[place >>> 5] &= ~bit;
   }
   return found;
+}
+
+/** How many of the values of a span each run of rows has, in a new array. */
+export function countSpan(
+  { values, first, last }: PackedSpan,
+  ends: Uint32Array,
+  runCount: number,
+): Uint32Array {
+  const found = findValues(values, first, last);
+  const counts = new Uint32Array(runCount);
+  for (let run = 0, row = 0; run < runCount; run++) {
+    for (; row < ends[run]; row++) counts[run] += (found[row >>> 5] >>> (row & 31)) & 1;
+  }
+  return counts;
 }
 
 /** The numbers, below 2^31, in a new array; `undefined` when one is above `last`. */

@@ -73,6 +73,19 @@ export class StoredRuns {
   }
 }
 
+/** The first and the last of `values`, which ascend, from `low` to `high`; none when the first is behind the last. */
+export function placesWithin(
+  values: Float64Array,
+  low: number,
+  high: number,
+): { first: number; last: number } {
+  let first = 0;
+  while (first < values.length && values[first] < low) first++;
+  let end = first;
+  while (end < values.length && values[end] <= high) end++;
+  return { first, last: end - 1 };
+}
+
 /** The last place in ascending numbers whose number is not above `value`; 0 when there is none. */
 export function placeIn(numbers: Float64Array, value: number): number {
   let low = 0;

@@ -97,6 +97,11 @@ export function packedPatch(count: u32): void {
   nextPatch = 0;
 }
 
+/** True when values that were put into the memory have patches. */
+export function hasPatches(): bool {
+  return patchCount > 0;
+}
+
 /**
  * Unpacks the places of `count` patches from the packed steps between them, each more `step`, which is above 0; the
  * first is `first`. Returns the last one, or one that is beyond the rows.

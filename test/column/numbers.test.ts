@@ -6,6 +6,7 @@ import { PrintRule, printNumber, SCALE_DOUBLE } from '../../engine/column/number
 import { NumberBuilder } from '../../engine/column/numbers.ts';
 import { PresentRows } from '../../engine/column/presence.ts';
 import { NUMBER_AS_TEXT } from '../../engine/column/rows.ts';
+import { findValues } from '../../engine/packed/packed.ts';
 
 /** Value and detail as rows.ts defines them. */
 function parts(text: string): [number, number] {
@@ -116,6 +117,36 @@ t.test('numbers within bounds are found at the rows that have them, decoded or n
     ),
   );
 });
+
+t.test('numbers of all rows are found as they are stored, where that is possible', async (t) => {
+  const found = (texts: string[], low: number, high: number, rows = texts.length): unknown => {
+    const chunk = new NumberChunk(encode(texts).bytes, texts.length);
+    const present = rows === texts.length ? undefined : PresentRows.of(firstRows(texts), rows);
+    const column = chunk.column(present, rows);
+    const span = column.span(low, high);
+    if (span === undefined) return undefined;
+    const bits = findValues(span.values, span.first, span.last);
+    t.same(bits, column.rowsWithin(low, high));
+    return bits.some((word) => word !== 0);
+  };
+  const codes = repeat(400, (index) => String([7, 304, 90_404, 1e9][index % 4]));
+  t.equal(found(codes, 304, 90_404), true);
+  t.equal(found(codes, 1e9, 2e9), true);
+  t.equal(found(codes, 8, 303), false);
+  t.equal(found(codes, 2e9, 3e9), false);
+  t.equal(found(codes, 304, 303), false);
+  const packed = repeat(400, (index) => String((index * 7_919) % 1_009));
+  t.equal(found(packed, 17, 90), true);
+  t.equal(found(packed, 2_000, 3_000), false, 'all are below');
+  t.equal(found(packed, -9, -1), false);
+  t.equal(found(packed, 17, 90, 500), undefined, 'not each row has one');
+  t.equal(found([...packed, '1e400'], 17, 90), undefined, 'one is an exception');
+});
+
+/** As many rows as texts, from the first on. */
+function firstRows(texts: readonly string[]): Uint32Array {
+  return Uint32Array.from(texts.keys());
+}
 
 t.test('small whole mantissas are known by codes that are one higher', async (t) => {
   const texts = repeat(500, (index) => (0.2 + (index % 90) / 100).toFixed(2));

@@ -10,6 +10,7 @@ import {
 import {
   chooseValues,
   countCells,
+  countSpan,
   findValues,
   groupCells,
   hasKernel,
@@ -17,6 +18,7 @@ import {
   tallyRows,
   unpackValues,
 } from '../../engine/packed/packed.ts';
+import { countRows } from '../../engine/query/model/bitmap.ts';
 
 /** The kernel gives what the plain form gives. */
 
@@ -82,6 +84,27 @@ t.test('values of each width are unpacked and found alike', async (t) => {
         const { found, wanted } = both(() => findValues(values, from, to));
         t.same(found, wanted, `${count} of ${width} bits from ${from} to ${to}`);
       }
+    }
+  }
+});
+
+t.test('values of each width are counted by runs of rows alike', async (t) => {
+  for (let width = 1; width <= 31; width++) {
+    const count = COUNTS[width % COUNTS.length];
+    const values = valuesOf(count, width, 0);
+    const ends = Uint32Array.from([0, next(count), next(count), next(count), count]).sort();
+    for (const [first, last] of [
+      [0, next(2 ** width)],
+      [next(2 ** width), 2 ** 31],
+      [1, 0],
+      [2 ** width, 2 ** 31 - 1],
+    ]) {
+      const span = { values, first, last };
+      const { found, wanted } = both(() => countSpan(span, ends, ends.length));
+      t.same(found, wanted, `${count} of ${width} bits from ${first} to ${last}`);
+      const bits = findValues(values, first, Math.min(last, 2 ** 31 - 1));
+      const sum = found.reduce((sum, runCount) => sum + runCount, 0);
+      t.equal(sum, countRows(bits), 'each row is in one run');
     }
   }
 });

@@ -106,9 +106,14 @@ const SELECTIONS = [
 const LIMITS: Partial<AggregateLimits>[] = [{}, { cellsMax: 0 }, { cellsMax: 0, trialBytesMax: 0 }];
 
 /** Answers of a new reader with kernels of a form. */
-function answered<T>(form: KernelForm, ask: (reader: Reader) => T): string {
+function answered<T>(
+  form: KernelForm,
+  ask: (reader: Reader) => T,
+  selectedBytesMax?: number,
+): string {
   useKernels(form);
-  const reader = new Reader(shelf.disk, new Uint8Array(32));
+  const memory = selectedBytesMax === undefined ? {} : { selectedBytesMax };
+  const reader = new Reader(shelf.disk, new Uint8Array(32), memory);
   try {
     // Asked twice, for what is kept from one question to the next.
     ask(reader);
@@ -133,6 +138,31 @@ t.test('segments of several blocks are aggregated alike by kernels and without',
         t.equal(found, wanted, JSON.stringify(query.groupBys.map(({ type }) => type)));
       }
     }
+  }
+});
+
+t.test('steps of time count stored values as they count the rows that have them', async (t) => {
+  const asked = { fromMs: 10, toMs: LOGS * ROWS, computes: count, groupBys: [time(700)] };
+  const known = [value('status', '201'), value('status', '999'), value('verb', 'POST')];
+  const others = [
+    value('host', 'host-3'),
+    value('team', 'team 3'),
+    value('rare', '5'),
+    value('signed', '-7'),
+  ];
+  for (const predicate of [...known, ...others]) {
+    const answer = (form: KernelForm, selectedBytesMax: number, cellsMax?: number): string =>
+      answered(
+        form,
+        (reader) => {
+          const limits = cellsMax === undefined ? {} : { cellsMax };
+          return run(aggregateUnits(reader, snapshot, { ...asked, predicate }, limits)).buckets;
+        },
+        selectedBytesMax,
+      );
+    const wanted = answer('off', 2 ** 20, 0);
+    for (const form of ['checked', 'off'] as const)
+      t.equal(answer(form, 0), wanted, JSON.stringify(predicate));
   }
 });
 

@@ -67,6 +67,7 @@ t.test('numbers that have a word of digits are likely to have it', async () => {
           packed: () => undefined,
           coded: () => undefined,
           text: (row) => printNumber(mantissas[row], scale, rule),
+          span: () => undefined,
           rowsWithin: (low, high) => {
             const found = noRows(values.length);
             for (const [row, value] of values.entries()) {

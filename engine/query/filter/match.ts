@@ -3,6 +3,7 @@ import { parseDateForm } from '../../column/date-form.ts';
 import type { Terms } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { SCALE_DOUBLE } from '../../column/number-text.ts';
+import type { PackedSpan } from '../../packed/cells.ts';
 import type { ColumnFacts } from '../../segment/column-outline.ts';
 import { hashOfValue, hashWords, needsValueHash } from '../../word/word-hash.ts';
 import { addRow, type Bitmap, keepRows, nextRow } from '../model/bitmap.ts';
@@ -39,6 +40,8 @@ export interface ValueTest {
   /** Finds what all strings contain that pass. */
   readonly finder?: LiteralFinder | undefined;
   numbers(column: NumberColumn, rows: Bitmap): Bitmap;
+  /** The numbers that pass as they are stored, one a row; `undefined` when they are not stored together. */
+  span?(column: NumberColumn): PackedSpan | undefined;
   /** The rows among `rows`, whose numbers may pass, found by a cheaper test than `numbers`. */
   likelyNumbers?(column: NumberColumn, rows: Bitmap): Bitmap;
   dates(column: DateColumn, rows: Bitmap): Bitmap;
@@ -100,6 +103,11 @@ export class TextTest implements ValueTest {
     const passed = column.rowsWithin(wanted, wanted);
     keepRows(passed, rows);
     return passed;
+  }
+
+  span(column: NumberColumn): PackedSpan | undefined {
+    const wanted = this.#storedAs(column.scale);
+    return wanted === undefined ? undefined : column.span(wanted, wanted);
   }
 
   dates(column: DateColumn, rows: Bitmap): Bitmap {

@@ -3,6 +3,7 @@ import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { EntryHash } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { StringEncoding } from '../../column/text.ts';
+import type { PackedSpan } from '../../packed/cells.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { BlockColumns } from '../../segment/column-outline.ts';
 import type { BlockRef } from '../../segment/frame.ts';
@@ -71,6 +72,8 @@ export interface BlockVisitor {
   addColumns?(columns: BlockColumns): boolean;
   /** Takes `rows` of a block, in units. Throws CORRUPTION before it has taken anything, and LIMIT. */
   add(block: Block, rows: Bitmap): Units<void>;
+  /** Takes the rows of a block that have values of `span`, one a row, in units; false when it needs bits of them. */
+  addSpan?(block: Block, span: PackedSpan): Units<boolean>;
   /** Makes ready what it has found, in units; to be called when there are no more blocks for now. */
   settle?(): Units<void>;
   /** Of what other threads make such a visitor for a part of the blocks; without it one visits all. */
@@ -424,6 +427,13 @@ export class BlockScan {
       return false;
     }
     const block = this.#source.open(ref);
+    if (isWhole && !takesAll && rows === undefined && visitor.addSpan !== undefined) {
+      const span = yield* this.#selected.spanIn(block, this.#allOf(ref.rowCount));
+      if (span !== undefined && (yield* visitor.addSpan(block, span))) {
+        this.#countOpened(ref);
+        return true;
+      }
+    }
     if (takesAll) rows = this.#allOf(ref.rowCount);
     rows ??= yield* this.#selected.among(block, rowsReached(block, this.#selection));
     if (!takesAll) this.#remember(ref, rows);

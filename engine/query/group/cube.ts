@@ -1,5 +1,7 @@
 import { assert, must } from '../../base/assert.ts';
 import { Pace, type Units } from '../../base/pause.ts';
+import type { PackedSpan } from '../../packed/cells.ts';
+import { countSpan } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { type Bitmap, countBetween } from '../model/bitmap.ts';
 import type { BucketKey, BucketOrder, GroupBy } from '../model/query.ts';
@@ -19,6 +21,7 @@ import type { LevelSpec, VisitorData, VisitorSpec } from './shared-scan.ts';
 
 /** Cells of a level for events that have no value there, and for all events. */
 const MORE_CELLS = 2;
+const NO_ROWS = new Uint32Array(0);
 const NATURAL: BucketOrder = { by: { type: 'natural' }, direction: 'asc' };
 
 /**
@@ -81,6 +84,17 @@ export class Cube implements BlockVisitor {
     this.#makeRoom();
     if (this.isFull) return;
     assert(this.#count(levels, block, rows) === 'counted', 'all values are known');
+  }
+
+  /** Time steps alone are runs of rows: those of a span are counted as they are stored. */
+  *addSpan(block: Block, span: PackedSpan): Units<boolean> {
+    const [level] = this.#levels;
+    if (this.#levels.length > 1 || level.runs === undefined || this.isFull) return false;
+    yield* level.prepare(block, NO_ROWS);
+    const { count, ends, values } = level.runs;
+    const counts = countSpan(span, ends, count);
+    for (let run = 0; run < count; run++) this.#cells[values[run]] += counts[run];
+    return true;
   }
 
   /** Has each level find its values, but that of `times` whose runs tell; `undefined` when one does not fit. */

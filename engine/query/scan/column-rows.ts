@@ -2,6 +2,7 @@ import { unreachable } from '../../base/assert.ts';
 import type { Units } from '../../base/pause.ts';
 import type { BooleanColumn, Column, NumberColumn, StringColumn } from '../../column/column.ts';
 import { Kind } from '../../column/kind.ts';
+import type { PackedSpan } from '../../packed/cells.ts';
 import { chooseValues } from '../../packed/packed.ts';
 import { anElementPasses, type ValueTest } from '../filter/match.ts';
 import { WordsTest } from '../filter/printed-test.ts';
@@ -37,6 +38,25 @@ export function rowsPresent(column: Column, rows: Bitmap): Bitmap {
     if (ids[row] === 0) dropRow(present, row);
   }
   return present;
+}
+
+/**
+ * The values of `column`, one a row, that pass, as they are stored; `undefined` when they are not stored so. Found in
+ * units. Throws CORRUPTION.
+ */
+export function* spanThatPasses(
+  column: Column,
+  test: ValueTest,
+  rows: Bitmap,
+): Units<PackedSpan | undefined> {
+  if (column.kind === Kind.NUMBER) return test.span?.(column);
+  const isText = column.kind === Kind.STRING && column.shared !== undefined;
+  if (!isText || test.exact === undefined) return undefined;
+  const { only } = yield* textsThatPass(column, test, rows);
+  const values = only === undefined ? undefined : column.packed?.();
+  if (values === undefined || only === undefined) return undefined;
+  const stored = only - values.base;
+  return { values, first: Math.max(stored, 0), last: only === 0 ? -1 : stored };
 }
 
 /** The rows among `rows` whose value in `column` passes, found in units. Throws CORRUPTION. */

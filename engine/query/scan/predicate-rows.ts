@@ -1,6 +1,7 @@
 import type { Units } from '../../base/pause.ts';
 import type { Terms } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
+import type { PackedSpan } from '../../packed/cells.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { type Plan, planOf } from '../filter/plan.ts';
@@ -10,7 +11,7 @@ import { filterName, type SelectedRows } from '../model/filter-cache.ts';
 import type { Predicate } from '../model/predicate.ts';
 import { type BlockSource, isDamage } from '../model/source.ts';
 import { dictionaryOf, footerOf, mayHaveRows } from './prune.ts';
-import { entriesWhere, MESSAGE, rowsWhere } from './scan.ts';
+import { entriesWhere, MESSAGE, rowsWhere, spanWhere } from './scan.ts';
 
 /** The frame of a segment that is no block: what is kept of it is of the whole segment. */
 const HEAD_ORDINAL = 0;
@@ -82,6 +83,15 @@ export class PredicateRows {
     const isKept = this.#source.selected !== undefined && !this.isAll;
     if (isKept && countRows(rows) === block.rowCount) this.#keep(block.ref, found);
     return found;
+  }
+
+  /**
+   * The values of a whole block, one a row, that are such rows, as they are stored: where nothing is kept of the rows
+   * and one column tells. `rows` are all of the block. Found in units. Throws CORRUPTION.
+   */
+  *spanIn(block: Block, rows: Bitmap): Units<PackedSpan | undefined> {
+    if (this.#source.selected !== undefined) return undefined;
+    return yield* spanWhere(this.#plan, block, rows);
   }
 
   /** Gives the count of a word, or adds up those of the entries that pass. Throws CORRUPTION. */

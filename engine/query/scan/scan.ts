@@ -3,6 +3,7 @@ import type { Units } from '../../base/pause.ts';
 import type { EntrySource, PossibleParts } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { deriveKernel } from '../../derive/derive-kernel.ts';
+import type { PackedSpan } from '../../packed/cells.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { ValueTest } from '../filter/match.ts';
 import { partTestsOf } from '../filter/part-test.ts';
@@ -19,7 +20,7 @@ import {
   nextRow,
   noRows,
 } from '../model/bitmap.ts';
-import { entryTestOf, rowsPresent, rowsThatPass } from './column-rows.ts';
+import { entryTestOf, rowsPresent, rowsThatPass, spanThatPasses } from './column-rows.ts';
 import { DerivedRows } from './derived-rows.ts';
 import { entriesOfDictionary, type Passes } from './entry-passes.ts';
 
@@ -66,6 +67,18 @@ export function* rowsWhere(plan: Plan, block: Block, rows: Bitmap): Units<Bitmap
     default:
       return unreachable(plan);
   }
+}
+
+/**
+ * The values of a block, one a row of `rows`, which are all of them, for which `plan` holds, as they are stored:
+ * `undefined` when they are not stored so, and where one column does not tell. Found in units. Throws CORRUPTION.
+ */
+export function* spanWhere(plan: Plan, block: Block, rows: Bitmap): Units<PackedSpan | undefined> {
+  if (plan.type !== 'value' || plan.test.printsNumbers) return undefined;
+  const [path] = plan.paths;
+  const columns = plan.paths.length === 1 ? columnsAt(block, path) : [];
+  if (columns.length !== 1 || block.derived(columns[0]) !== undefined) return undefined;
+  return yield* spanThatPasses(block.column(columns[0]), plan.test, rows);
 }
 
 /** Numbers of the columns at `path`, one for each kind that it has in this block. */
