@@ -71,6 +71,10 @@ const ID_MAX = 2 ** 32 - 1;
 /** More bytes than a value of a text has. */
 const WEIGHT_MAX = 2 ** 31 - 1;
 
+/** Bytes of the entries of a dictionary that stay decoded at rest, and memory beside them. */
+const ENTRIES_RESTING_MAX = 4_096;
+const ENTRIES_BYTES = 256;
+
 /** Bytes from which a string that rows share counts as if each row had its own. */
 const LONG_BYTES = 256;
 
@@ -330,14 +334,29 @@ export class StringChunk {
     return { first, offsets, bytes };
   }
 
-  /** Lets go of what can be read again; the bytes that it still holds. */
+  /** Lets go of what can be read again, but of entries that take little; the bytes that it still holds. */
   rest(): number {
-    this.#entries = undefined;
+    const entryBytes = this.#restEntries();
     this.#list = undefined;
     this.#piece = undefined;
     this.#derived = undefined;
     this.#forgetLast();
-    return (this.#ids?.rest() ?? 0) + (this.#lengths?.rest() ?? 0);
+    return entryBytes + (this.#ids?.rest() ?? 0) + (this.#lengths?.rest() ?? 0);
+  }
+
+  /** Lets go of entries but of those of a small dictionary, which take longer to read than to keep; their bytes. */
+  #restEntries(): number {
+    if (this.#entries === undefined) return 0;
+    const { offsets, bytes } = this.#entries;
+    const byteCount = offsets.byteLength + bytes.length;
+    if (this.#isText || byteCount > ENTRIES_RESTING_MAX) {
+      this.#entries = undefined;
+      return 0;
+    }
+    // Those that are stored plain are a view of what was read.
+    if (bytes.byteLength < bytes.buffer.byteLength)
+      this.#entries = { offsets, bytes: bytes.slice() };
+    return byteCount + ENTRIES_BYTES;
   }
 
   /** Ends it, and frees the lengths and entries that it gave. */

@@ -18,12 +18,22 @@ const WORD_BITS = 32;
 /** A bit for each of the stored numbers, set when it is from `first` to `last`, below 2^31; in a new array. */
 export function findValues(values: PackedValues, first: number, last: number): Uint32Array {
   const { words, count, width, patches } = values;
+  if (width === WORD_BITS) return findPlain(words, first, last);
   const found = findPacked(words, count, width, first, last);
   for (const [at, place] of patches?.places.entries() ?? []) {
     const number = unpackOne(words, width, place) + (patches?.highs[at] ?? 0);
     const bit = 1 << (place & 31);
     if (number >= first && number <= last) found[place >>> 5] |= bit;
     else found[place >>> 5] &= ~bit;
+  }
+  return found;
+}
+
+/** The same of numbers of whole words. */
+function findPlain(numbers: Uint32Array, first: number, last: number): Uint32Array {
+  const found = new Uint32Array(Math.ceil(numbers.length / WORD_BITS));
+  for (let at = 0; at < numbers.length; at++) {
+    if (numbers[at] >= first && numbers[at] <= last) found[at >>> 5] |= 1 << (at & 31);
   }
   return found;
 }

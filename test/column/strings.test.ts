@@ -100,6 +100,24 @@ function fault(
 const repeat = (count: number, text: (index: number) => string): string[] =>
   Array.from({ length: count }, (_, index) => text(index));
 
+t.test(
+  'at rest a small dictionary stays decoded, and others and texts are read again',
+  async (t) => {
+    const readsAfterRest = (texts: string[]): { kept: boolean; bytes: number } => {
+      const { chunk, reads } = write(build(texts), 0, texts.length);
+      t.equal(textAt(chunk, 7), texts[7]);
+      const bytes = chunk.rest();
+      reads.length = 0;
+      t.equal(textAt(chunk, 8), texts[8]);
+      return { kept: !reads.includes(0), bytes };
+    };
+    const few = readsAfterRest(repeat(3000, (i) => `value ${i % 20}`));
+    t.ok(few.kept);
+    t.ok(few.bytes > 150, `${few.bytes} bytes`);
+    t.notOk(readsAfterRest(repeat(9000, (i) => `a longer value ${i % 900}`)).kept);
+  },
+);
+
 t.test('values come back in each encoding, whole and in part', async (t) => {
   const table: [string, string[], StringEncoding][] = [
     ['one value', repeat(3000, () => 'the same'), StringEncoding.CONSTANT],

@@ -88,6 +88,23 @@ t.test('values of each width are unpacked and found alike', async (t) => {
   }
 });
 
+t.test('plain values are found alike', async (t) => {
+  for (const count of COUNTS) {
+    const values = plainValues(Uint32Array.from({ length: count }, () => next(1_000)));
+    for (const [first, last] of [
+      [990, 2 ** 31 - 1],
+      [0, 3],
+      [500, 499],
+      [1_000, 2_000],
+    ]) {
+      const { found, wanted } = both(() => findValues(values, first, last));
+      t.same(found, wanted, `${count} from ${first} to ${last}`);
+      const among = values.words.filter((value) => value >= first && value <= last);
+      t.equal(countRows(found), among.length);
+    }
+  }
+});
+
 t.test('values of each width are counted by runs of rows alike', async (t) => {
   for (let width = 1; width <= 31; width++) {
     const count = COUNTS[width % COUNTS.length];

@@ -161,7 +161,7 @@ export class BlockScan {
     const isLarge = this.#someSegments().some(
       (ref) => (this.#dictionaryOf(ref, path)?.entryCount ?? 0) > LARGE_ENTRIES,
     );
-    const isFound = isLarge || this.#ownEntries(path) > LARGE_ENTRIES;
+    const isFound = isLarge || this.#hasManyOwn(path);
     this.#large.set(path, isFound);
     return isFound;
   }
@@ -210,19 +210,20 @@ export class BlockScan {
     return sample.size * SAMPLE_PART;
   }
 
-  /** Strings at `path` that log blocks have where these hardly repeat. */
-  #ownEntries(path: string): number {
+  /** True when log blocks have more than LARGE_ENTRIES strings at `path` where these hardly repeat. */
+  #hasManyOwn(path: string): boolean {
     let sum = 0;
     for (const ref of this.#refs) {
       if (ref.sealed || ref.rowCount < LOG_ROWS_MIN || this.#damaged.has(ref)) continue;
       try {
         const count = entriesAt(this.#source.open(ref), path);
         if (count * ROWS_PER_ENTRY > ref.rowCount) sum += count;
+        if (sum > LARGE_ENTRIES) return true;
       } catch (error) {
         if (!isDamage(error)) throw error;
       }
     }
-    return sum;
+    return false;
   }
 
   /** A block of each of some sealed segments: to look into all of very many would take long. */

@@ -1,5 +1,9 @@
+import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
 import { inParts, Pace, type Units } from '../../base/pause.ts';
+import { plainValues } from '../../packed/cells.ts';
 import { grow } from '../../packed/growth.ts';
+import { findValues } from '../../packed/packed.ts';
+import { eachRow } from '../model/bitmap.ts';
 import { firstAt, isDamage } from '../model/source.ts';
 import { type CountedEntries, HEADS } from '../value/counted-values.ts';
 import { NumberedHashes } from '../value/numbered-hashes.ts';
@@ -14,8 +18,10 @@ import type { EntryCounts } from './entry-counts.ts';
  */
 const CANDIDATES_MAX = 1 << 17;
 const COUNTS_MAX = 1 << 22;
-/** Entries that are gone through in a unit. */
-const UNIT_ENTRIES = 1 << 16;
+/** Entries that are gone through in a unit: as many as the kernel of packed values takes at a time. */
+const UNIT_ENTRIES = BLOCK_ROWS_MAX;
+/** Counts are up to it. */
+const COUNT_MAX = 2 ** 31 - 1;
 
 /** Entries that have one of the hashes that are looked for. */
 class Hits {
@@ -287,14 +293,28 @@ function* addCandidates(
     for (const { first, counts } of part.stretches(parent, end)) {
       yield* inParts(counts.length, UNIT_ENTRIES, (from, to) => {
         if (hashes.count > CANDIDATES_MAX) return;
-        for (let at = from; at < to; at++) {
-          if (counts[at] > share) hashes.add(own[first + at] >>> KIND_BITS);
-        }
+        eachAbove(counts, share, from, to, (at) => hashes.add(own[first + at] >>> KIND_BITS));
       });
       if (hashes.count > CANDIDATES_MAX) return false;
     }
   }
   return true;
+}
+
+/** Shows the places from `from` up to `to` of counts above `share`, ascending: mostly there are very few. */
+function eachAbove(
+  counts: ArrayLike<number>,
+  share: number,
+  from: number,
+  to: number,
+  visit: (at: number) => void,
+): void {
+  if (counts instanceof Uint32Array) {
+    const values = plainValues(counts.subarray(from, to));
+    eachRow(findValues(values, share + 1, COUNT_MAX), (place) => visit(from + place));
+    return;
+  }
+  for (let at = from; at < to; at++) if (counts[at] > share) visit(at);
 }
 
 /** The entries that have one of the hashes; `undefined` when there are too many. */

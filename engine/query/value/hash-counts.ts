@@ -13,6 +13,26 @@ import type { ValueTable } from './value-table.ts';
 /** Entries that are looked at in a step of a unit, as a power of two. */
 const ENTRIES_BITS = 5;
 
+/** Memory of counts that is kept for the next query: pages that are new take longer than zeros in old ones. */
+const SPARE_BYTES_MAX = 8 * 1024 * 1024;
+let spare = new Uint32Array(0);
+
+/** `length` zeros, perhaps in more memory. */
+function zeros(length: number): Uint32Array<ArrayBuffer> {
+  if (spare.length < length) return new Uint32Array(length);
+  const taken = spare.subarray(0, length);
+  spare = new Uint32Array(0);
+  return taken.fill(0);
+}
+
+/** Keeps the memory of what `zeros` gave for the next time, or what is kept already; the other is freed. */
+function giveBack({ buffer }: Uint32Array<ArrayBuffer>): void {
+  const counts = new Uint32Array(buffer);
+  const isKept = counts.byteLength <= SPARE_BYTES_MAX && counts.length > spare.length;
+  free(isKept ? spare : counts);
+  if (isKept) spare = counts;
+}
+
 /** Counts by hashes as plain data: hash n has in parent p those at `p * hashes.length + n`. */
 export interface HashCountsData {
   hashes: Int32Array<ArrayBuffer>;
@@ -48,9 +68,12 @@ export class HashCounts {
   /** Its parts; it is not to be used any more. */
   get data(): HashCountsData {
     const { numbers } = this.strings;
+    const length = this.#count * this.parentCount;
+    const counts = this.#byParent(this.#count, new Uint32Array(length));
+    this.free();
     return {
       hashes: this.strings.hashes(this.#count).slice(),
-      counts: this.#byParent(this.#count),
+      counts,
       blocks: this.#blocks.map(({ ref, first, end }) => ({
         ref,
         numbers: numbers.slice(first, end),
@@ -104,7 +127,8 @@ export class HashCounts {
 
   /** Frees the memory of its counts. */
   free(): void {
-    free(this.#counts);
+    giveBack(this.#counts);
+    this.#counts = new Uint32Array(0);
   }
 
   /** Takes a block, and makes room for the numbers that there are now. */
@@ -114,14 +138,13 @@ export class HashCounts {
     if (this.#count <= this.#room) return;
     const room = Math.max(this.#count, this.#room * 2);
     const before = this.#counts;
-    this.#counts = this.#byParent(room);
-    free(before);
+    this.#counts = this.#byParent(room, zeros(room * this.parentCount));
+    giveBack(before);
     this.#room = room;
   }
 
-  /** The counts with another room for each parent. */
-  #byParent(room: number): Uint32Array<ArrayBuffer> {
-    const counts = new Uint32Array(room * this.parentCount);
+  /** The counts with another room for each parent, in `counts`, which are zeros. */
+  #byParent(room: number, counts: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
     const length = Math.min(room, this.#room);
     for (let parent = 0; parent < this.parentCount; parent++) {
       const from = parent * this.#room;
