@@ -17,7 +17,7 @@ import { Aggregation } from './aggregation.ts';
 import { BlockScan } from './block-scan.ts';
 import { FirstBuckets, limitOf } from './bucket-order.ts';
 import { type ComputedValues, countsOnly } from './computes.ts';
-import { Cube, firstCounted } from './cube.ts';
+import { Cube, countedSteps, firstCounted } from './cube.ts';
 import { FieldLevel, type Level, takeValue } from './level.ts';
 import { LevelSearch } from './level-search.ts';
 import { Measure } from './measure.ts';
@@ -31,6 +31,8 @@ import { arrangeTimes, childrenOf, collectBuckets, parentCountOf, type Stage } f
 class Aggregating {
   readonly #work: Aggregation;
   readonly #plan: AggregatePlan;
+  /** The buckets, when they were made as they were counted. */
+  #buckets: AggregateBucket[] | undefined;
   /** Values of the buckets of the last level. */
   #values: ComputedValues[] = [];
   /** True when `#values` are computed, together with the last level's buckets. */
@@ -49,7 +51,9 @@ class Aggregating {
       // A block turned out damaged after other passes had read it: all begins again without it.
       this.#work.scan.restart();
     }
-    return yield* this.#work.tell(collectBuckets(this.#work.stages, this.#values));
+    return (
+      this.#buckets ?? (yield* this.#work.tell(collectBuckets(this.#work.stages, this.#values)))
+    );
   }
 
   /** Finds the buckets and their values; false when a block turned out damaged that was counted before. */
@@ -59,6 +63,7 @@ class Aggregating {
     this.more = false;
     this.last = undefined;
     this.#values = [];
+    this.#buckets = undefined;
     this.#computed = false;
     work.ways = [];
     work.stages = groupBys.map((groupBy, place) => ({
@@ -80,7 +85,7 @@ class Aggregating {
       this.#computed = isComputed;
       if (!isComputed) this.#values = [];
     }
-    if (this.#computed) return true;
+    if (this.#computed || this.#buckets !== undefined) return true;
     const values = yield* new Measure(work).run();
     this.#values = values ?? [];
     return values !== undefined;
@@ -103,7 +108,8 @@ class Aggregating {
       work.went('cube', count, cube.isFull);
       if (!cube.isFull) {
         cube.finish();
-        yield* work.tell(this.#settleCounted(cube, levels));
+        this.#buckets = yield* work.tell(countedSteps(cube, levels, work.query));
+        if (this.#buckets === undefined) yield* work.tell(this.#settleCounted(cube, levels));
         return count;
       }
       fitting = cube.fitting;

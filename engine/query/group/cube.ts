@@ -1,10 +1,16 @@
 import { assert, must } from '../../base/assert.ts';
-import { Pace, type Units } from '../../base/pause.ts';
+import { inParts, Pace, type Units } from '../../base/pause.ts';
 import type { PackedSpan } from '../../packed/cells.ts';
 import { countSpan } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { type Bitmap, countBetween } from '../model/bitmap.ts';
-import type { BucketKey, BucketOrder, GroupBy } from '../model/query.ts';
+import type {
+  AggregateBucket,
+  AggregateQuery,
+  BucketKey,
+  BucketOrder,
+  GroupBy,
+} from '../model/query.ts';
 import {
   type CellsFound,
   knownLevels,
@@ -16,11 +22,15 @@ import {
 } from '../value/level-cells.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import { afterTest, comparer, FirstBuckets, limitOf } from './bucket-order.ts';
+import { countsOnly } from './computes.ts';
 import { codedOf, type Level, takeValues } from './level.ts';
+import { checkCells } from './pass.ts';
 import type { LevelSpec, VisitorData, VisitorSpec } from './shared-scan.ts';
 
 /** Cells of a level for events that have no value there, and for all events. */
 const MORE_CELLS = 2;
+/** Steps of time that are looked at in a unit. */
+const UNIT_STEPS = 2_048;
 const NO_ROWS = new Uint32Array(0);
 const NATURAL: BucketOrder = { by: { type: 'natural' }, direction: 'asc' };
 
@@ -280,6 +290,32 @@ export function* firstCounted(
     }
   }
   return first;
+}
+
+/** The buckets of an answer that counts events by steps of time alone, made in units; `undefined` of another one. */
+export function* countedSteps(
+  cube: Cube,
+  [level, ...others]: readonly Level[],
+  { groupBys, computes }: AggregateQuery,
+): Units<AggregateBucket[] | undefined> {
+  const [groupBy] = groupBys;
+  const isOfSteps = groupBys.length === 1 && groupBy.type === 'time' && others.length === 0;
+  if (!isOfSteps || !countsOnly(computes)) return undefined;
+  const buckets: AggregateBucket[] = [];
+  const add = (key: BucketKey, count: number): void => {
+    buckets.push({ keys: [key], values: computes.map(() => count) });
+    checkCells(buckets.length);
+  };
+  const countOf = cube.countsIn([]);
+  const { valueCount } = level;
+  yield* inParts(valueCount, UNIT_STEPS, (from, to) => {
+    for (let value = from; value < to; value++) {
+      const count = countOf(value);
+      if (count > 0) add(level.key(value), count);
+    }
+  });
+  if (groupBy.total) add({ type: 'total' }, countOf(-1));
+  return buckets;
 }
 
 function product(sizes: readonly number[]): number {

@@ -11,6 +11,8 @@ type AggregateJob = Extract<QueryJob, { type: 'aggregate' }>;
 /** Short texts in whose time the key of a bucket is made, and a value, with its date. */
 export const KEY_TEXTS = 8;
 export const VALUE_TEXTS = 4;
+/** Short texts that are added together. */
+const TOGETHER_TEXTS = 64;
 
 /**
  * Writes the members of `result` of an aggregation, as JSON text without braces: `aggregates`, and `lastBucket` when
@@ -35,18 +37,26 @@ export function* writeAggregates(
     for (let place = 0; place < keys.length; place++) {
       text += groupNames[place] + texts.key(keys[place], place);
     }
-    writer.add(`${text}},"values":{`, KEY_TEXTS * keys.length);
+    text += '},"values":{';
+    let made = KEY_TEXTS * keys.length;
     for (let place = 0; place < names.length; place++) {
       const value = values[place];
+      text += names[place];
       if (Array.isArray(value)) {
-        writer.add(names[place]);
+        writer.add(text, made);
+        [text, made] = ['', 0];
         yield* writeSeries(writer, texts, value, place);
       } else {
-        writer.add(names[place] + texts.value(value, place), VALUE_TEXTS + 1);
+        text += texts.value(value, place);
+        made += VALUE_TEXTS + 1;
       }
+      if (made < TOGETHER_TEXTS) continue;
+      writer.add(text, made);
+      [text, made] = ['', 0];
       if (writer.isFull()) yield;
     }
-    writer.add('}}');
+    writer.add(`${text}}}`, made);
+    if (writer.isFull()) yield;
   }
   writer.add(']');
   const last = lastKey(job, result);
@@ -123,6 +133,7 @@ export class BucketTexts {
   /** JSON text of the key of a level, as it is without `format`. */
   plainKey(key: BucketKey, place: number): string {
     const text = this.#text(key, place);
+    if (key.type === 'time') return `"${text}"`;
     return key.type === 'number' || key.type === 'boolean' ? text : JSON.stringify(text);
   }
 
