@@ -2,13 +2,13 @@ import { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { type Region, RegionReader, type RegionWriter } from '../column/chunk.ts';
 import { bitsOf } from '../packed/bitpack.ts';
-import { BitReader, BitWriter } from './bit-stream.ts';
+import { BitReader } from './bit-stream.ts';
+import { withPages } from './page-kernel.ts';
 import { readCount, type WordCounts, writeCounts } from './word-counts.ts';
 import { hashOfWord } from './word-hash.ts';
-import type { SortedPairs } from './word-pairs.ts';
+import { GAP_BITS, isEverywhere, plainBits } from './word-pages.ts';
+import type { Pairs } from './word-pairs.ts';
 
-/** Plain bits of the gaps between hashes, and so bits of a hash beyond those that number all of them. */
-const GAP_BITS = 3;
 const HASH_BITS = 32;
 /** Bytes of a page that are aimed at: it is read as a whole. */
 const PAGE_BYTES = 4_096;
@@ -18,16 +18,6 @@ const WORD_COST = 6;
 const PART_COST = 7;
 /** Words and their case are those of a version of Unicode: an index of another one is not used. */
 const UNICODE = new TextEncoder().encode(process.versions.unicode);
-
-/** Plain bits of the gaps between `count` of `partCount` parts: these are far below 2^31. */
-function plainBits(count: number, partCount: number): number {
-  return Math.max(31 - Math.clz32((partCount * 2) / (count * 3)), 0);
-}
-
-/** Tells that a word is in so many parts that these are not listed. */
-function isEverywhere(count: number, partCount: number): boolean {
-  return count * 2 > partCount;
-}
 
 /** Some parts of a column. */
 interface WordParts {
@@ -39,76 +29,34 @@ interface WordParts {
 
 /**
  * Writes the words of some parts of a column, and how many of their values have some of them: meta and regions of a
- * frame. Overwrites parts. Source: FORMAT.md 10.4.
+ * frame. Source: FORMAT.md 10.4.
  */
 export function writeWords(
   out: RegionWriter,
   { pieces, firstPart, partCount }: WordParts,
-  { count, hashes, parts }: SortedPairs,
+  pairs: Pairs,
   counts: WordCounts,
 ): void {
-  let hashCount = 0;
-  for (let at = 0; at < count; at++) if (at === 0 || hashes[at] !== hashes[at - 1]) hashCount++;
-  const hashBits = Math.min(bitsOf(hashCount) + GAP_BITS, HASH_BITS);
-  const reckonedBytes = (hashCount * WORD_COST + count * PART_COST) / 8;
-  const pageBits = Math.min(bitsOf(Math.floor(reckonedBytes / PAGE_BYTES)), PAGE_BITS_MAX);
-  out.meta.blob(UNICODE);
-  out.meta.varint(pieces);
-  out.meta.varint(firstPart);
-  out.meta.varint(partCount);
-  out.meta.u8(hashBits);
-  out.meta.u8(pageBits);
-  const bits = new BitWriter();
-  const shift = HASH_BITS - hashBits;
-  const pageShift = hashBits - pageBits;
-  let at = 0;
-  for (let page = 0; page < 2 ** pageBits; page++) {
-    let last = page * 2 ** pageShift - 1;
-    const pageEnd = last + 2 ** pageShift;
-    let wordCount = 0;
-    while (at < count && hashes[at] >>> shift <= pageEnd) {
-      const hash = hashes[at] >>> shift;
-      let end = at + 1;
-      while (end < count && hashes[end] >>> shift === hash) end++;
-      bits.rice(hash - last - 1, GAP_BITS);
-      const isMixed = hashes[at] !== hashes[end - 1];
-      writeParts(bits, parts, at, isMixed ? sortParts(parts, at, end) : end, partCount);
-      last = hash;
-      at = end;
-      wordCount++;
+  withPages(pairs, (pages) => {
+    const { hashCount } = pages;
+    const hashBits = Math.min(bitsOf(hashCount) + GAP_BITS, HASH_BITS);
+    const reckonedBytes = (hashCount * WORD_COST + pairs.count * PART_COST) / 8;
+    const pageBits = Math.min(bitsOf(Math.floor(reckonedBytes / PAGE_BYTES)), PAGE_BITS_MAX);
+    out.meta.blob(UNICODE);
+    out.meta.varint(pieces);
+    out.meta.varint(firstPart);
+    out.meta.varint(partCount);
+    out.meta.u8(hashBits);
+    out.meta.u8(pageBits);
+    const rule = { shift: HASH_BITS - hashBits, pageShift: hashBits - pageBits, partCount };
+    for (let page = 0; page < 2 ** pageBits; page++) {
+      const { wordCount, bits } = pages.page(page, rule);
+      out.region.varint(wordCount);
+      out.region.raw(bits);
+      out.end();
     }
-    out.region.varint(wordCount);
-    out.region.raw(bits.take());
-    out.end();
-  }
+  });
   writeCounts(out, counts);
-}
-
-/** Puts the parts of several hashes in order, each once; returns where they end. */
-function sortParts(parts: Uint16Array, from: number, to: number): number {
-  parts.subarray(from, to).sort();
-  let end = from + 1;
-  for (let at = end; at < to; at++) if (parts[at] !== parts[at - 1]) parts[end++] = parts[at];
-  return end;
-}
-
-/** Writes the parts `[from, to)` of a word. */
-function writeParts(
-  bits: BitWriter,
-  parts: Uint16Array,
-  from: number,
-  to: number,
-  partCount: number,
-): void {
-  const count = to - from;
-  bits.gamma(count);
-  if (isEverywhere(count, partCount)) return;
-  const low = plainBits(count, partCount);
-  let last = -1;
-  for (let at = from; at < to; at++) {
-    bits.rice(parts[at] - last - 1, low);
-    last = parts[at];
-  }
 }
 
 /** The words of some parts of a column, open for reading: a page of hashes at a time. */

@@ -160,7 +160,7 @@ export class SegmentWords {
     const { partCount } = pairs;
     if (partCount === 0) return;
     const out = new RegionWriter(new ByteParts());
-    pairs.take((sorted) => writeWords(out, { pieces, firstPart, partCount }, sorted, counts));
+    pairs.take((all) => writeWords(out, { pieces, firstPart, partCount }, all, counts));
     counts.clear();
     const place = await this.#writer.words(out.meta.bytes(), out.regions.parts());
     out.reset();
