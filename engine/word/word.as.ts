@@ -14,7 +14,7 @@
  * | weights | how many values each value counts as (u32) |
  * | hashes | the distinct hashes of the part (u32), those of counted words first |
  * | slots | by hash, its number more `base`; less than that in an empty slot (u32) |
- * | memo | by the bytes of a short word (u64), its number more `base` (u32), 16 bytes each; less than that: forgotten |
+ * | memo | short words (u64), of each its number more `base` (u32; less: forgotten) and 1 if it is counted (u32) |
  * | small | the window of a value in progress, its letters made small |
  * | counted words | their bytes, small letters, one behind the other |
  * | counted starts | where each begins, and the end of the last one (u32) |
@@ -35,6 +35,9 @@ const MEMO_BITS: u32 = 11;
 const MEMOS: u32 = 1 << MEMO_BITS;
 const MEMO_BYTES: u32 = 16;
 const MEMO_HELD: u32 = 8;
+const MEMO_IS_COUNTED: u32 = 12;
+/** Values of which it is asked together whether they have bytes beyond ASCII. */
+const ASCII_VALUES: u32 = 16;
 /** Bytes of a value that are looked at together: a bit of a word each. */
 const WINDOW: u32 = 64;
 /** Bytes of a short word at most. */
@@ -70,6 +73,8 @@ const CASE: u32 = 0x20;
 const UNDERSCORE: u32 = 0x5f;
 const MEMO_FACTOR: u64 = ((<u64>0x9e3779b9) << 32) | 0x7f4a7c15;
 const BASE_MAX: u32 = 1 << 31;
+/** The bits of eight bytes that ASCII does not use. */
+const HIGH_BITS: u64 = ((<u64>0x80808080) << 32) | 0x80808080;
 
 let slotBits: u32 = SLOT_BITS_MIN;
 let slotFactor: u32 = 1;
@@ -204,12 +209,11 @@ function countWord(place: u32, from: u32, end: u32): void {
   addCount(place);
 }
 
-/** Counts the value in progress when a short word, its bytes made small, is that of a place. */
+/** Reports that a short word, its bytes made small, is that of a place. */
 // @inline
-function countShort(place: u32, small: u64, length: u32): void {
-  if (mayCount(place, length) && countedBytes(countedStart(place), length) === small) {
-    addCount(place);
-  }
+function isCounted(place: u32, small: u64, length: u32): bool {
+  const start = countedStart(place);
+  return countedStart(place + 1) - start === length && countedBytes(start, length) === small;
 }
 
 function addWord(hash: u32, from: u32, end: u32): void {
@@ -225,15 +229,27 @@ function clearMemo(): void {
 /** Adds a word of up to SHORT_BYTES bytes: these, made small. Most of them came before. */
 function addShort(small: u64, length: u32): void {
   const memo = MEMO + MEMO_BYTES * <u32>((small * MEMO_FACTOR) >>> (64 - MEMO_BITS));
-  let held = load<u32>(memo + MEMO_HELD);
-  if (held < base || load<u64>(memo) !== small) {
-    let hash = WORD_BASIS;
-    for (let rest = small; rest !== 0; rest >>>= 8) hash = (hash ^ <u32>(rest & 0xff)) * PRIME;
-    held = addHash(finished(hash)) + base;
-    store<u64>(memo, small);
-    store<u32>(memo + MEMO_HELD, held);
+  if (load<u32>(memo + MEMO_HELD) < base || load<u64>(memo) !== small) {
+    keepShort(memo, small, length);
   }
-  if (held - base < countedCount) countShort(held - base, small, length);
+  if (load<u32>(memo + MEMO_IS_COUNTED) === 0) return;
+  const place = load<u32>(memo + MEMO_HELD) - base;
+  if (load<u32>(LAST + 4 * place) !== valueCount) addCount(place);
+}
+
+/** Adds a short word that is not in the memo, and puts it there. */
+function keepShort(memo: u32, small: u64, length: u32): void {
+  let hash = WORD_BASIS;
+  for (let rest = small; rest !== 0; rest >>>= 8) hash = (hash ^ <u32>(rest & 0xff)) * PRIME;
+  const place = addHash(finished(hash));
+  let counts = false;
+  if (place < countedCount) {
+    store<u8>(IS_IN + place, 1);
+    counts = isCounted(place, small, length);
+  }
+  store<u64>(memo, small);
+  store<u32>(memo + MEMO_HELD, place + base);
+  store<u32>(memo + MEMO_IS_COUNTED, counts ? 1 : 0);
 }
 
 /** Adds a word of more bytes than a short one has: `count` of what was made small, which begin at `from`. */
@@ -321,9 +337,14 @@ function isAscii(start: u32, end: u32): bool {
   let bytes = i8x16.splat(0);
   let at = start;
   for (; at + VECTOR <= end; at += VECTOR) bytes = v128.or(bytes, v128.load(WORD_TEXT + at));
-  let rest: u32 = 0;
-  for (; at < end; at++) rest |= textByte(at);
-  return i8x16.bitmask(bytes) === 0 && rest < 0x80;
+  let rest: u64 = 0;
+  if (at + 8 <= end) {
+    rest = load<u64>(WORD_TEXT + at);
+    at += 8;
+  }
+  // Behind the text are other bytes that may be read.
+  if (at < end) rest |= load<u64>(WORD_TEXT + at) & (u64.MAX_VALUE >>> (64 - 8 * (end - at)));
+  return i8x16.bitmask(bytes) === 0 && (rest & HIGH_BITS) === 0;
 }
 
 /** Begins a value that counts as many as it weighs. */
@@ -338,11 +359,17 @@ export function wordValue(weighs: u32): void {
  */
 export function wordValues(first: u32, count: u32, hasValues: bool): u32 {
   assert(count <= WORD_VALUES);
+  let checked = first;
+  let areAscii = false;
   for (let value = first; value < count; value++) {
     const start = offsetOf(value);
     const end = offsetOf(value + 1);
     assert(start <= end && end <= WORD_TEXT_BYTES);
-    if (!hasRoom(end - start) || !isAscii(start, end)) return value;
+    if (value === checked) {
+      checked = min(count, value + ASCII_VALUES);
+      areAscii = isAscii(start, offsetOf(checked));
+    }
+    if (!hasRoom(end - start) || !(areAscii || isAscii(start, end))) return value;
     wordValue(load<u32>(WORD_WEIGHT + 4 * value));
     if (hashWords(start, end) && hasValues) addWhole(start, end);
   }
