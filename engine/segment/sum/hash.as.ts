@@ -19,53 +19,39 @@ const HASH_LOW: u32 = HASH_OFFSET + 4 * (HASH_STRINGS + 4);
 const HASH_HIGH: u32 = HASH_LOW + 4 * HASH_STRINGS;
 const END: u32 = HASH_HIGH + 4 * HASH_STRINGS;
 
-// The factors of row-hash.ts.
-const LOW_FACTOR: u32 = 0x9e3779b1;
-const HIGH_FACTOR: u32 = 0x85ebca6b;
+// The factor and the turn of string-hash.ts.
+const FACTOR: u64 = ((<u64>0x9e3779b9) << 32) | 0x7f4a7c15;
+const TURN: u64 = 29;
 
 function offsetOf(string: u32): u32 {
   assert(string <= HASH_STRINGS);
   return load<u32>(HASH_OFFSET + 4 * string);
 }
-function textWord(at: u32): u32 {
-  assert(at + 4 <= HASH_TEXT_BYTES);
-  return load<u32>(HASH_TEXT + at);
-}
-function textByte(at: u32): u32 {
-  assert(at < HASH_TEXT_BYTES);
-  return load<u8>(HASH_TEXT + at);
+/** Eight bytes of the text; behind it are others that may be read. */
+function textWord(at: u32): u64 {
+  assert(at <= HASH_TEXT_BYTES);
+  return load<u64>(HASH_TEXT + at);
 }
 
-function mixLow(hash: u32, word: u32): u32 {
-  const mixed = (hash ^ word) * LOW_FACTOR;
-  return mixed ^ (mixed >>> 15);
-}
-function mixHigh(hash: u32, word: u32): u32 {
-  return rotl((hash ^ word) * HIGH_FACTOR, 13);
-}
-function spread(hash: u32): u32 {
-  let mixed = (hash ^ (hash >>> 16)) * 0x85ebca6b;
-  mixed = (mixed ^ (mixed >>> 13)) * 0xc2b2ae35;
-  return mixed ^ (mixed >>> 16);
-}
-
-/** Hashes `count` strings, each begun with the pair of a key. */
+/** Hashes `count` strings, each begun with a key and its length. */
 export function hashTexts(count: u32, keyLow: u32, keyHigh: u32): void {
   assert(count <= HASH_STRINGS);
+  const key = ((<u64>keyHigh) << 32) | keyLow;
   for (let string: u32 = 0; string < count; string++) {
     let at = offsetOf(string);
     const end = offsetOf(string + 1);
-    let low = mixLow(keyLow, end - at);
-    let high = mixHigh(keyHigh, end - at);
-    for (; at + 4 <= end; at += 4) {
-      const word = textWord(at);
-      low = mixLow(low, word);
-      high = mixHigh(high, word);
+    assert(at <= end && end <= HASH_TEXT_BYTES);
+    let hash = rotl((key ^ (end - at)) * FACTOR, TURN);
+    for (; at + 8 <= end; at += 8) hash = rotl((hash ^ textWord(at)) * FACTOR, TURN);
+    if (at < end) {
+      const rest = textWord(at) & (((<u64>1) << (8 * (end - at))) - 1);
+      hash = rotl((hash ^ rest) * FACTOR, TURN);
     }
-    let rest: u32 = 0;
-    for (; at < end; at++) rest = (rest << 8) | textByte(at);
-    store<u32>(HASH_LOW + 4 * string, spread(mixLow(low, rest)));
-    store<u32>(HASH_HIGH + 4 * string, spread(mixHigh(high, rest)));
+    hash = (hash ^ (hash >>> 32)) * FACTOR;
+    hash = (hash ^ (hash >>> 32)) * FACTOR;
+    hash ^= hash >>> 32;
+    store<u32>(HASH_LOW + 4 * string, <u32>hash);
+    store<u32>(HASH_HIGH + 4 * string, <u32>(hash >>> 32));
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Entries } from '../../column/entries.ts';
 import { makeKernels } from '../../kernel/kernel.ts';
-import { type HashLanes, mixHigh, mixLow, spread } from './row-hash.ts';
+import type { HashLanes } from './row-hash.ts';
 
 /** Functions of hash.as.ts. */
 interface Exports {
@@ -26,6 +26,51 @@ export interface HashPlace {
   first: number;
 }
 
+/** The words of an odd factor of 64 bits, and by how many bits a product is turned. Source: the golden ratio. */
+const FACTOR_LOW = 0x7f4a7c15;
+const FACTOR_HIGH = 0x9e3779b9;
+const TURN = 29;
+
+/** The high word of the product of two words. */
+function highProduct(left: number, right: number): number {
+  const leftLow = left & 0xffff;
+  const leftHigh = left >>> 16;
+  const rightLow = right & 0xffff;
+  const rightHigh = right >>> 16;
+  const middle = leftHigh * rightLow + ((leftLow * rightLow) >>> 16);
+  const other = leftLow * rightHigh + (middle & 0xffff);
+  return (leftHigh * rightHigh + (middle >>> 16) + (other >>> 16)) | 0;
+}
+
+/** A hash of 64 bits in progress, in two words. */
+class Hash {
+  low = 0;
+  high = 0;
+
+  /** Mixes 64 bits in: each bit of them changes the hash. */
+  mix(low: number, high: number): void {
+    this.#multiply(this.low ^ low, this.high ^ high);
+    const turned = (this.low << TURN) | (this.high >>> (32 - TURN));
+    this.high = (this.high << TURN) | (this.low >>> (32 - TURN));
+    this.low = turned;
+  }
+
+  /** Ends it: every bit of it depends on all of them. */
+  end(): void {
+    this.#multiply(this.low ^ this.high, this.high);
+    this.#multiply(this.low ^ this.high, this.high);
+    this.low ^= this.high;
+  }
+
+  #multiply(low: number, high: number): void {
+    const crossed = Math.imul(low, FACTOR_HIGH) + Math.imul(high, FACTOR_LOW);
+    this.low = Math.imul(low, FACTOR_LOW);
+    this.high = (highProduct(low, FACTOR_LOW) + crossed) | 0;
+  }
+}
+
+const hash = new Hash();
+
 /** Hashes the strings `[from, to)`: the reference of `StringHashes`. */
 export function hashPlain(
   { offsets, bytes }: Entries,
@@ -34,21 +79,26 @@ export function hashPlain(
   to: number,
 ): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const { low: lows, high: highs } = into;
   for (let string = from; string < to; string++) {
     const end = offsets[string + 1];
     let at = offsets[string];
-    let low = mixLow(keyLow, end - at);
-    let high = mixHigh(keyHigh, end - at);
-    for (; at + 4 <= end; at += 4) {
-      const word = view.getInt32(at, true);
-      low = mixLow(low, word);
-      high = mixHigh(high, word);
+    hash.low = keyLow;
+    hash.high = keyHigh;
+    hash.mix(end - at, 0);
+    for (; at + 8 <= end; at += 8) hash.mix(view.getInt32(at, true), view.getInt32(at + 4, true));
+    if (at < end) {
+      let low = 0;
+      let high = 0;
+      for (let place = 0; at + place < end; place++) {
+        const byte = view.getUint8(at + place);
+        if (place < 4) low |= byte << (8 * place);
+        else high |= byte << (8 * (place - 4));
+      }
+      hash.mix(low, high);
     }
-    let rest = 0;
-    for (; at < end; at++) rest = (rest << 8) | view.getUint8(at);
-    lows[first + string] = spread(mixLow(low, rest));
-    highs[first + string] = spread(mixHigh(high, rest));
+    hash.end();
+    into.low[first + string] = hash.low;
+    into.high[first + string] = hash.high;
   }
 }
 
