@@ -59,12 +59,20 @@ export class FrameSource {
   /** Heads of streams that were read alone, by position. */
   readonly #windows = new Map<number, Uint8Array>();
 
-  /** `checked`: where regions begin in the file that were found right; they are not checked again. */
-  constructor(source: Pick<DiskFile, 'read'>, ref: BlockRef, checked?: Set<number>) {
+  /**
+   * `checked`: where regions begin in the file that were found right; they are not checked again. `room`: memory in
+   * which the whole frame stays.
+   */
+  constructor(
+    source: Pick<DiskFile, 'read'>,
+    ref: BlockRef,
+    { checked, room }: { checked?: Set<number> | undefined; room?: Uint8Array | undefined } = {},
+  ) {
     this.#source = source;
     this.#ref = ref;
     this.#checked = checked;
-    this.#first = this.#read(0, Math.min(ref.bytes, FIRST_READ_BYTES));
+    const firstBytes = room === undefined ? Math.min(ref.bytes, FIRST_READ_BYTES) : ref.bytes;
+    this.#first = this.#read(0, firstBytes, room);
   }
 
   /** Bytes of memory that it keeps now, with those of the meta that it gave. */
@@ -117,6 +125,7 @@ export class FrameSource {
   /** Reads regions, those together that lie one behind the other, against their checksums; keeps nothing of them. */
   verify(regions: readonly Region[], scratch: Scratch): void {
     const all = regions.flatMap((region) => (region.inline === undefined ? [region] : []));
+    all.sort((one, other) => one.offset - other.offset);
     for (let first = 0; first < all.length; ) {
       const from = this.#placeOf(all[first]);
       let end = first + 1;

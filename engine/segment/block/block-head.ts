@@ -142,13 +142,13 @@ export class BlockHead {
 }
 
 /**
- * Reads header and meta of the block at `ref`. Throws CORRUPTION naming the place, and what `source` throws. `checked`:
- * of its file, see `FrameSource`.
+ * Reads header and meta of the block at `ref`; `more` as for `FrameSource`. Throws CORRUPTION naming the place, and
+ * what `source` throws.
  */
 export function readHead(
   source: Pick<DiskFile, 'read'>,
   ref: BlockRef,
-  checked?: Set<number>,
+  more?: ConstructorParameters<typeof FrameSource>[2],
 ): BlockHead {
-  return placed(ref, () => new BlockHead(ref, new FrameSource(source, ref, checked)));
+  return placed(ref, () => new BlockHead(ref, new FrameSource(source, ref, more)));
 }

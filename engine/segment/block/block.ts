@@ -433,9 +433,9 @@ export class Block {
 }
 
 /**
- * Opens the block at `ref`: reads its header and meta; the rest when it is asked for. Throws CORRUPTION naming the
- * place when they are not what was written there, and what `source` throws.
+ * Opens the block at `ref`: reads its header and meta; the rest when it is asked for, or at once into `room`. Throws
+ * CORRUPTION naming the place when they are not what was written there, and what `source` throws.
  */
-export function openBlock(source: Pick<DiskFile, 'read'>, ref: BlockRef): Block {
-  return new Block(readHead(source, ref));
+export function openBlock(source: Pick<DiskFile, 'read'>, ref: BlockRef, room?: Uint8Array): Block {
+  return new Block(readHead(source, ref, { room }));
 }
