@@ -94,3 +94,24 @@ t.test('messages that say nothing of the attributes are text', async (t) => {
   t.same(encodingsOf(shelf), [StringEncoding.TEXT]);
   compareTexts(shelf.texts(), wanted);
 });
+
+t.test(
+  'messages that are derived stay so when they are merged, however often each comes',
+  async (t) => {
+    const shelf = new Shelf();
+    for (let time = 0; time < 3; time++) {
+      const ref = await shelf.add(
+        accessRows(4_000, 0, START_MS + time * 100_000),
+        1,
+        time * 50_000,
+      );
+      await shelf.seal([ref]);
+    }
+    const { DERIVED } = StringEncoding;
+    t.same(encodingsOf(shelf), [DERIVED, DERIVED, DERIVED]);
+    const wanted = shelf.texts();
+    await shelf.seal(shelf.refs);
+    t.same(encodingsOf(shelf), [DERIVED]);
+    compareTexts(shelf.texts(), wanted);
+  },
+);

@@ -222,6 +222,10 @@ export class SegmentBuilder {
 
   /** A column of strings or arrays: by a dictionary of the segment, by those of its blocks, or as text, later. */
   async #strings(column: Strings): Promise<void> {
+    if (this.#isDerived(column)) {
+      this.#texts.push(column);
+      return;
+    }
     const placement = new Placement(this.#rows, column.valueCount);
     const values = new StringValues(this.#room, placement.capacity);
     for (const { source, index } of column.parts) {
@@ -237,6 +241,15 @@ export class SegmentBuilder {
       if (values.isGivenUp) break;
     }
     await this.#writeStrings(column, placement, values);
+  }
+
+  /** True for messages that all sources derive: they are derived again, and no dictionary is smaller. */
+  #isDerived({ path, parts }: Strings): boolean {
+    const { sources } = this.#source;
+    return (
+      path === PATH_MESSAGE &&
+      parts.every(({ source, index }) => sources[source].block.derived(index) !== undefined)
+    );
   }
 
   async #writeStrings(column: Strings, placement: Placement, values: StringValues): Promise<void> {
