@@ -183,7 +183,9 @@ export function shapesOfRows(
       const word = rowOf[shape] >>> 5;
       const bit = rowOf[shape] & 31;
       if (word !== wordsAt) {
-        for (const [place, bits] of presents.entries()) words[place] = bits?.[word] ?? -1;
+        for (let place = 0; place < words.length; place++) {
+          words[place] = presents[place]?.[word] ?? -1;
+        }
         wordsAt = word;
       }
       for (let place = 0; place < words.length; place++) {

@@ -16,6 +16,10 @@ import { BlockTexts } from './block-texts.ts';
 import type { ColumnEntry } from './column-entry.ts';
 import { OpenChunks } from './open-chunks.ts';
 
+function freeChunk(chunk: { free(): void }): void {
+  chunk.free();
+}
+
 /** Chunks of the columns of a block, each opened once. Throws CORRUPTION. */
 export class BlockChunks {
   readonly #head: BlockHead;
@@ -139,9 +143,9 @@ export class BlockChunks {
 
   /** Lets go of what was decoded of columns; arrays that it gave are empty then. */
   forgetValues(): void {
-    for (const chunks of [this.#strings, this.#numbers, this.#dates]) {
-      chunks.clear((chunk) => chunk.free());
-    }
+    this.#strings.clearPlaces(freeChunk);
+    this.#numbers.clearPlaces(freeChunk);
+    this.#dates.clearPlaces(freeChunk);
     this.#derived.clear();
     this.#texts?.free();
     this.#texts = undefined;
@@ -155,7 +159,7 @@ export class BlockChunks {
 
   /** Lets go of the rows that have values. */
   forgetRows(): void {
-    this.#presences.clear((present) => present.free());
+    this.#presences.clearPlaces(freeChunk);
   }
 
   /**

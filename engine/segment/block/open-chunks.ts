@@ -21,6 +21,8 @@ interface Opened<T> {
 /** Chunks of a block that are open, by number. */
 export class OpenChunks<T extends Resting> {
   #opened: (Opened<T> | undefined)[] = [];
+  /** Numbers that were kept since all were forgotten, some of them again. */
+  #numbers: number[] = [];
 
   /** The chunk of a number; `undefined` when it is not open. */
   get(number: number): T | undefined {
@@ -33,13 +35,24 @@ export class OpenChunks<T extends Resting> {
   /** Keeps a chunk, and gives it. */
   keep(number: number, chunk: T): T {
     this.#opened[number] = { chunk, isAwake: true, bytes: 0 };
+    this.#numbers.push(number);
     return chunk;
   }
 
-  /** Forgets all; each is shown to `visit` first. */
-  clear(visit?: (chunk: T) => void): void {
-    if (visit !== undefined) for (const opened of this.#opened) if (opened) visit(opened.chunk);
+  /** Forgets all. */
+  clear(): void {
     this.#opened = [];
+    this.#numbers = [];
+  }
+
+  /** Forgets all, which `visit` is shown first; the places stay, for one who opens a chunk after the other. */
+  clearPlaces(visit: (chunk: T) => void): void {
+    for (const number of this.#numbers) {
+      const opened = this.#opened[number];
+      if (opened !== undefined) visit(opened.chunk);
+      this.#opened[number] = undefined;
+    }
+    this.#numbers.length = 0;
   }
 
   /**
@@ -48,13 +61,17 @@ export class OpenChunks<T extends Resting> {
    */
   rest(all: boolean): number {
     let bytes = this.#opened.length * PLACE_BYTES;
+    this.#numbers = [];
     for (let number = 0; number < this.#opened.length; number++) {
       const opened = this.#opened[number];
       if (opened === undefined) continue;
       if (opened.isAwake || all) opened.bytes = opened.chunk.rest() + CHUNK_BYTES;
       opened.isAwake = false;
       if (opened.bytes > RESTING_MAX) this.#opened[number] = undefined;
-      else bytes += opened.bytes;
+      else {
+        bytes += opened.bytes;
+        this.#numbers.push(number);
+      }
     }
     return bytes;
   }

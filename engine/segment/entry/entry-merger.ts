@@ -25,6 +25,8 @@ const MISSING = 2 ** 32 - 1;
 const TOGETHER_MAX = 16_384;
 /** Entries with the same count from which on addresses among them are put in order: fewer gain nothing. */
 const EQUAL_MIN = 64;
+/** Share of bytes that is left at least when they are compressed. */
+const RATIO_MIN = 1 / 255;
 /** Bytes reckoned for a length. */
 const LENGTH_BYTES = 1;
 
@@ -155,10 +157,12 @@ export class EntryMerger {
       valueBytes += length * counts[entry];
     }
     if (valueCount < SHARED_VALUES_MIN) return undefined;
-    const ratio = this.#ratio();
-    const shared = entryBytes * ratio + used * LENGTH_BYTES + (valueCount * bitsOf(used)) / 8;
-    const text = valueBytes * ratio + valueCount * LENGTH_BYTES;
-    return shared < text ? this.#rank(counts, used) : undefined;
+    // Bytes that a dictionary takes beyond those of entries, and that it saves of them before they are compressed.
+    const cost = used * LENGTH_BYTES + (valueCount * bitsOf(used)) / 8 - valueCount * LENGTH_BYTES;
+    const saved = valueBytes - entryBytes;
+    // For most columns it is the same however well they are compressed.
+    const pays = cost < saved * RATIO_MIN || (cost < saved && cost < saved * this.#ratio());
+    return pays ? this.#rank(counts, used) : undefined;
   }
 
   /** The order of the entries in use; of those with equal counts addresses come first, by their numbers. */

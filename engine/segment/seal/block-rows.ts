@@ -76,10 +76,12 @@ class ShapeNumbers {
     const from = starts[shape];
     const count = starts[shape + 1] - from;
     if (count > this.#keys.length) this.#keys = new Uint32Array(count * 2);
+    const target = this.#keys;
+    const paths = this.#paths;
     for (let at = 0; at < count; at++) {
       const key = keys[from + at];
-      this.#keys[at] = leafKey(this.#paths[leafPath(key)], leafKind(key));
+      target[at] = leafKey(paths[leafPath(key)], leafKind(key));
     }
-    return this.#list.intern(this.#keys, 0, count);
+    return this.#list.intern(target, 0, count);
   }
 }

@@ -100,16 +100,19 @@ export function sortRows(keys: BatchKeys): Uint32Array<ArrayBuffer> {
     insertRun(keys, order, from, Math.min(from + RUN_ROWS, count));
   }
   for (let width = RUN_ROWS; width < count; width *= 2) {
-    let merged = false;
-    for (let from = 0; from < count; from += 2 * width) {
-      const middle = Math.min(from + width, count);
-      const to = Math.min(from + 2 * width, count);
-      const inOrder = middle === to || !isAfter(keys, order[middle - 1], order[middle]);
-      if (inOrder) spare.set(order.subarray(from, to), from);
-      else mergeRuns(keys, order, spare, from, middle, to);
-      merged ||= !inOrder;
+    // Runs that follow each other are copied together, and none when all do.
+    let copied = 0;
+    for (let from = 0; from + width < count; from += 2 * width) {
+      const middle = from + width;
+      const to = Math.min(middle + width, count);
+      if (!isAfter(keys, order[middle - 1], order[middle])) continue;
+      if (from > copied) spare.set(order.subarray(copied, from), copied);
+      mergeRuns(keys, order, spare, from, middle, to);
+      copied = to;
     }
-    if (merged) [order, spare] = [spare, order];
+    if (copied === 0) continue;
+    spare.set(order.subarray(copied), copied);
+    [order, spare] = [spare, order];
   }
   free(times, spare);
   return order;

@@ -41,7 +41,8 @@ export class ShapeList implements Shapes {
   #is(shape: number, keys: Uint32Array, from: number, to: number): boolean {
     const start = this.starts[shape];
     if (this.starts[shape + 1] - start !== to - from) return false;
-    for (let at = from; at < to; at++) if (this.keys[start + at - from] !== keys[at]) return false;
+    const own = this.keys;
+    for (let at = from; at < to; at++) if (own[start + at - from] !== keys[at]) return false;
     return true;
   }
 
@@ -52,7 +53,8 @@ export class ShapeList implements Shapes {
     const start = this.starts[shape];
     const end = start + to - from;
     if (end > this.keys.length) this.keys = extend(this.keys, end);
-    for (let at = from; at < to; at++) this.keys[start + at - from] = keys[at];
+    const own = this.keys;
+    for (let at = from; at < to; at++) own[start + at - from] = keys[at];
     this.starts[shape + 1] = end;
     this.#hashes[shape] = hash;
     return shape;

@@ -85,9 +85,10 @@ export class RowSum {
   #hashPaths({ paths: { parents, names } }: SummedBlock): void {
     const paths = this.#paths;
     paths.ensure(names.length);
+    const offsets = new Uint32Array(2);
     for (let path = 0; path < names.length; path++) {
       const bytes = names.at(path);
-      const offsets = Uint32Array.of(0, bytes.length);
+      offsets[1] = bytes.length;
       const parent = parents[path];
       if (parent === 0) hashStrings({ offsets, bytes }, this.#key, 0, paths, path);
       else hashStrings({ offsets, bytes }, paths, parent - 1, paths, path);
@@ -97,16 +98,19 @@ export class RowSum {
   /** The hash of each row's shape. */
   #hashShapes(block: SummedBlock): RowLanes {
     const { shapes, ids } = block.shapes();
+    const { count, starts, keys } = shapes;
+    const { low: lows, high: highs } = this.#paths;
     const hashes = this.#shapes;
-    hashes.ensure(shapes.count);
-    for (let shape = 0; shape < shapes.count; shape++) {
+    hashes.ensure(count);
+    for (let shape = 0; shape < count; shape++) {
       let low = this.#key.low[0];
       let high = this.#key.high[0];
-      for (let at = shapes.starts[shape]; at < shapes.starts[shape + 1]; at++) {
-        const path = leafPath(shapes.keys[at]);
-        const kind = leafKind(shapes.keys[at]);
-        low = mixLow(low, this.#paths.low[path] + kind);
-        high = mixHigh(high, this.#paths.high[path] + kind);
+      for (let at = starts[shape], end = starts[shape + 1]; at < end; at++) {
+        const key = keys[at];
+        const path = leafPath(key);
+        const kind = leafKind(key);
+        low = mixLow(low, lows[path] + kind);
+        high = mixHigh(high, highs[path] + kind);
       }
       hashes.low[shape] = spread(low);
       hashes.high[shape] = spread(high);
