@@ -53,7 +53,8 @@ export class Draft {
   readonly #counters: DecodeCounters;
   /** Counts of the last `write`. */
   readonly #written = noDecodeCounters();
-  readonly #leaves: LeafReader;
+  /** Reads the leaves that are added. */
+  readonly leaves: LeafReader;
   readonly #tree: EventTree;
   readonly #edit: RowEdit;
   readonly #names: PathNames;
@@ -91,10 +92,10 @@ export class Draft {
     this.#counters = counters;
     const keys = new KeyTable(paths);
     this.#namePaths = new NamePaths(keys);
-    this.#leaves = new LeafReader(rows, keys, this.#written);
-    this.#leaves.isWriteKey = isWriteKey;
-    this.#tree = new EventTree(rows, keys, this.#leaves, this.#written);
-    this.#edit = new RowEdit(paths, rows, keys, this.#leaves);
+    this.leaves = new LeafReader(rows, keys, this.#written);
+    this.leaves.isWriteKey = isWriteKey;
+    this.#tree = new EventTree(rows, keys, this.leaves, this.#written);
+    this.#edit = new RowEdit(paths, rows, keys, this.leaves);
     this.#names = new PathNames(paths);
     this.values = new RowValues(rows, this.#names);
     this.#members = new MemberWriter(rows);
@@ -259,6 +260,11 @@ export class Draft {
     this.#rows.timeMs[this.#row] = ms;
   }
 
+  /** Is set when changes were written. */
+  get wasWritten(): boolean {
+    return this.#wasWritten;
+  }
+
   /** Is set when there are changes since the last `write`. */
   get isChanged(): boolean {
     return this.#isChanged;
@@ -300,11 +306,14 @@ export class Draft {
    */
   finish(hasDate: boolean): void {
     if (!this.#wasWritten) return;
-    const rows = this.#rows;
     if (this.#isInRow) this.#edit.finish();
-    if (!hasDate && !this.#hasTime) {
-      rows.timeMs[this.#row] = this.#leaves.eventDate(rows.timeMs[this.#row]);
-    }
+    this.settle(hasDate);
+  }
+
+  /** Gives the event the date of its leaves when it has no other, and counts what the limits did. */
+  settle(hasDate: boolean): void {
+    const { timeMs } = this.#rows;
+    if (!hasDate && !this.#hasTime) timeMs[this.#row] = this.leaves.eventDate(timeMs[this.#row]);
     const { subtreesTooDeep, eventsTooWide, namesRefused, datesUnread } = this.#written;
     this.#counters.subtreesTooDeep += subtreesTooDeep;
     this.#counters.eventsTooWide += eventsTooWide;
@@ -326,9 +335,14 @@ export class Draft {
   }
 
   #beginEdit(): void {
-    clearCounters(this.#written);
-    this.#leaves.beginEvent();
+    this.beginLeaves();
     this.#edit.begin();
+  }
+
+  /** Begins the leaves that are added to the event. */
+  beginLeaves(): void {
+    clearCounters(this.#written);
+    this.leaves.beginEvent();
   }
 
   /** Does the last change, which the row has declined, in the tree, after all those before it. */
@@ -366,10 +380,10 @@ export class Draft {
     const rows = this.#rows;
     const sideBytes = rows.sideBytes;
     clearCounters(this.#written);
-    this.#leaves.turnTo(rows.side, sideBytes, true);
-    this.#leaves.beginEvent();
+    this.leaves.turnTo(rows.side, sideBytes, true);
+    this.leaves.beginEvent();
     this.#tree.write();
-    const key = this.#leaves.writeKey;
+    const key = this.leaves.writeKey;
     if (key !== undefined) hideKey(rows, key);
     rows.replaceRow();
   }

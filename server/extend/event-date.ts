@@ -1,7 +1,9 @@
 import { DOT, NINE, ZERO } from '../../engine/base/ascii.ts';
+import { Kind } from '../../engine/column/kind.ts';
 import { boundedDate, parseDate } from '../decode/date.ts';
 import { instantOf, parseZone, UTC, type Zone } from '../language/zone.ts';
 import { DatePatterns } from './date-pattern.ts';
+import type { RowValues } from './row-values.ts';
 
 /** Dates of the known forms that do not say where their clock stands: ISO 8601 and RFC 3164. */
 const WALL_CLOCK =
@@ -24,6 +26,13 @@ export class EventDateReader {
     this.#patterns = new DatePatterns(formats, timezone);
     this.#isPlain = formats.length === 0;
     this.#zone = parseZone(timezone) ?? UTC;
+  }
+
+  /** Milliseconds since the epoch that the text which was turned to says; `undefined` when it is no date. */
+  dateOf(values: RowValues, nowMs: number): number | undefined {
+    const { kind, bytes, start, end } = values;
+    const ms = kind === Kind.BOOLEAN ? Number.NaN : this.readPlain(bytes, start, end, nowMs);
+    return Number.isNaN(ms) ? this.read(values.text, nowMs) : ms;
   }
 
   /**

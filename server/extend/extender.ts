@@ -1,25 +1,23 @@
 import { must } from '../../engine/base/assert.ts';
 import { EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
-import { Kind } from '../../engine/column/kind.ts';
 import type { PathTable } from '../../engine/column/path.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { DecodeCounters } from '../decode/counters.ts';
 import type { WriteKeyTest } from '../decode/write-key.ts';
 import type { CompiledStep, Extracting } from './compile.ts';
 import { Draft } from './draft.ts';
-import type { EventDateReader } from './event-date.ts';
 import type { Extraction } from './extraction.ts';
 import { FOUND, NOTHING } from './found/findings.ts';
 import { PatternBudget } from './pattern-budget.ts';
 import { Severities } from './severity.ts';
 import { type Finding, type GroupedStep, groupedSteps, type StepGroup } from './step-group.ts';
+import type { Recorder } from './trace/recorder.ts';
+import { SIDE_BYTES_MAX, Traces } from './trace/traces.ts';
 
 const MESSAGE = 'message';
 const CUSTOM = 'custom';
 /** An attribute that names the source of an event; it says nothing of the text. */
 const MARKER = '@marker';
-/** The side buffer of a run of events beyond which no event of it is extended any more: it has to fit in 31 bits. */
-const SIDE_BYTES_MAX = 1_073_741_824;
 
 /** An extension that found what it looks for in an event. */
 export interface ExtensionMatch {
@@ -39,6 +37,8 @@ export interface ExtenderOptions {
   isWriteKey?: WriteKeyTest;
   /** Receives each extension that found something in the row `row`. */
   matched?: (row: number, match: ExtensionMatch) => void;
+  /** Has all rows extended by the steps themselves, without traces. So are those of which `matched` is told. */
+  isPlain?: boolean;
 }
 
 /**
@@ -55,6 +55,9 @@ export class Extender {
   readonly #options: ExtenderOptions;
   readonly #budget: PatternBudget;
   readonly #severities = new Severities();
+  readonly #traces: Traces | undefined;
+  /** Notes what is done with the row, when that is to be known. */
+  #record: Recorder | undefined;
 
   /** `counters` are those of the rows' decoder. */
   constructor(
@@ -74,15 +77,40 @@ export class Extender {
     for (const { step, mark } of this.#steps) {
       for (const source of step.sources) this.#draft.mark(source, mark);
     }
+    if (options.isPlain === true || options.matched !== undefined) return;
+    const parts = { rows, draft: this.#draft, budget: this.#budget, severities: this.#severities };
+    this.#traces = new Traces(parts);
+  }
+
+  /** Rows that were extended by traces. */
+  get tracedRows(): number {
+    return this.#traces?.rowCount ?? 0;
   }
 
   /** Extends the last row. `hasDate`: whether it has a date of its own. Never throws. */
   extendRow(hasDate: boolean): void {
     const draft = this.#draft;
-    let failed = false;
-    let isOver = false;
     this.#budget.beginEvent();
     draft.begin();
+    if (this.#traces === undefined) {
+      this.#runAll();
+      draft.finish(hasDate);
+    } else if (!this.#traces.take(hasDate)) {
+      const record = this.#traces.record();
+      this.#record = record;
+      this.#runAll();
+      if (record === undefined) draft.finish(hasDate);
+      else if (draft.wasWritten) record.end(() => draft.finish(hasDate));
+      else record.endUnwritten();
+      this.#traces.endRecord();
+    }
+  }
+
+  /** Runs all steps that have something to do. */
+  #runAll(): void {
+    const draft = this.#draft;
+    let failed = false;
+    let isOver = false;
     let { marked } = draft;
     let isFull = this.#isFull;
     /** The group whose text was looked at last, and its steps that may find something in that. */
@@ -106,8 +134,9 @@ export class Extender {
       isOver ||= this.#budget.refused;
       this.#budget.refused = false;
       try {
-        const holds = step.test.holds(draft.values);
+        const holds = this.#holds(grouped);
         if (this.#budget.refused || !holds) continue;
+        this.#record?.beginStep();
         this.#run(grouped);
         if (!draft.isChanged) continue;
         draft.write();
@@ -123,14 +152,24 @@ export class Extender {
         this.#options.failed(step.id, error);
       }
     }
-    draft.finish(hasDate);
+    isOver ||= this.#budget.refused;
     if (failed) this.#counters.extensionsFailed++;
-    if (isOver || this.#budget.refused) this.#counters.patternsOverBudget++;
+    if (isOver) this.#counters.patternsOverBudget++;
+    if (failed || isOver || !draft.takesFindings) this.#record?.lose();
+  }
+
+  #holds({ step: { test } }: GroupedStep): boolean {
+    const { values } = this.#draft;
+    if (test.isAll) return true;
+    return this.#record === undefined ? test.holds(values) : this.#record.test(test, values);
   }
 
   #mayFind(group: StepGroup): number {
     const { values } = this.#draft;
-    return values.turnToText(group.sources) ? group.mayFind(values) : 0;
+    if (!values.turnToText(group.sources)) return 0;
+    const mask = group.mayFind(values);
+    this.#record?.group(group, values.entry, mask);
+    return mask;
   }
 
   /** Is set when the event has got as much as one may have, or there is no room for more. */
@@ -146,6 +185,7 @@ export class Extender {
       const to = must(target, 'target of an attribute');
       for (const path of sources) {
         if (!draft.copy(path, to, work.keeps)) continue;
+        this.#record?.copied(draft.values.entry, work.keeps);
         this.#matched(id, undefined);
         return;
       }
@@ -154,50 +194,59 @@ export class Extender {
     const { values } = draft;
     if (!values.turnToText(sources)) return;
     if (work.type === 'extract') {
-      // Those of a group were asked.
-      const mayFind =
-        grouped.group !== undefined ||
-        (work.extractor.mayFind?.(values.signs, values.firstByte) ?? true);
-      if (!mayFind || this.#find(grouped, work)) return;
+      if (!this.#mayExtract(grouped, work) || this.#find(grouped, work)) return;
       const found = this.#extract(step, work);
+      if (found === undefined) this.#record?.nothing();
+      else this.#record?.lose();
       if (found !== undefined) this.#matched(id, found.rule);
     } else if (work.type === 'severity') {
+      const { entry } = values;
       const level = this.#severities.of(values);
+      this.#record?.level(entry, level !== undefined);
       if (level === undefined) return;
       draft.setDigit(must(target, 'target of a severity'), level);
+      this.#record?.levelPlaced(draft.takesFindings);
       this.#matched(id, undefined);
     } else if (!draft.hasTime || this.#options.matched !== undefined) {
-      const ms = this.#dateOf(work.reader);
+      const ms = work.reader.dateOf(values, this.#rows.receivedMs);
+      this.#record?.date(work.reader, values.entry, ms !== undefined);
       if (ms === undefined) return;
       draft.setTime(ms);
       this.#matched(id, undefined);
     }
   }
 
-  /** The date that the text says. */
-  #dateOf(reader: EventDateReader): number | undefined {
+  /** Tells that the extractor of a step may find something in the text; those of a group were asked. */
+  #mayExtract({ group }: GroupedStep, { extractor }: Extracting): boolean {
+    if (group !== undefined || extractor.mayFind === undefined) return true;
     const { values } = this.#draft;
-    const { kind, bytes, start, end } = values;
-    const { receivedMs } = this.#rows;
-    const ms = kind === Kind.BOOLEAN ? Number.NaN : reader.readPlain(bytes, start, end, receivedMs);
-    return Number.isNaN(ms) ? reader.read(values.text, receivedMs) : ms;
+    const mayFind = extractor.mayFind(values.signs, values.firstByte);
+    this.#record?.may(extractor, values.entry, mayFind);
+    return mayFind;
   }
 
   /** Adds what the finder of a step finds in the text that was turned to; false when that is left to its extractor. */
   #find(grouped: GroupedStep, work: Extracting): boolean {
     const draft = this.#draft;
     const { values } = draft;
-    if (work.makeFinder === undefined || !draft.takesFindings || !values.isPlain) return false;
+    if (work.makeFinder === undefined || !draft.takesFindings) return false;
     grouped.finding ??= this.#findingOf(grouped.step, work);
     if (grouped.finding === undefined) return false;
     const { finder, found, change } = grouped.finding;
+    const { entry } = values;
+    this.#record?.find(grouped.finding, work.extractor, entry);
+    if (!values.isPlain) return false;
     found.begin();
     const answer = finder.find(values);
+    if (answer === NOTHING) this.#record?.nothing();
     if (answer !== FOUND) return answer === NOTHING;
     const { id, sources } = grouped.step;
+    this.#record?.found(entry);
     if (found.messageLength >= 0 && !found.takesMessage && !this.#isMessage(sources))
       found.messageLength = -1;
-    if (!draft.addFound(found, change)) return false;
+    const isPut = draft.addFound(found, change);
+    this.#record?.placed(isPut);
+    if (!isPut) return false;
     this.#matched(id, undefined);
     return true;
   }

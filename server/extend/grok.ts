@@ -3,6 +3,7 @@ import { Pattern } from '../../engine/base/pattern.ts';
 import type { Inset, PatternText } from '../../engine/base/pattern-text.ts';
 import { hasLiterals, PatternError, readPattern } from '../../engine/base/pattern-text.ts';
 import type { Attributes, ExtractedValue, Extraction, Extractor } from './extraction.ts';
+import { type Chain, LiteralChains } from './found/literal-chains.ts';
 import type { Filter } from './grok-filters.ts';
 import { FILTER_NAMES, filterOf, givesAttributes } from './grok-filters.ts';
 import type { Conversion } from './grok-matchers.ts';
@@ -49,10 +50,14 @@ interface CompiledRule {
 export class GrokExtractor implements Extractor {
   #rules: readonly CompiledRule[];
   #now: () => number;
+  readonly #literals = new LiteralChains();
+  /** The literals of each rule. */
+  readonly #chains: readonly Chain[];
 
   /** Each text has a rule a line. `now` is the time that dates without a year are near to. Throws GrokError. */
   constructor(rules: string, helperRules: string, now: () => number = Date.now) {
     this.#rules = compileRules(rules, helperRules);
+    this.#chains = this.#rules.map(({ literals }) => this.#literals.of(literals));
     this.#now = now;
   }
 
@@ -60,11 +65,19 @@ export class GrokExtractor implements Extractor {
     return this.#rules.some((rule) => mayMatch(rule, signs, first));
   }
 
-  /** Tells by its signs and its first bytes that the text `bytes[start, end)`, in UTF-8, may match a rule. */
+  /**
+   * Tells by its signs, its first bytes and literals that the text `bytes[start, end)`, in well-formed UTF-8, may match
+   * a rule.
+   */
   mayFindIn(bytes: Uint8Array, start: number, end: number, signs: number): boolean {
-    for (const rule of this.#rules) {
+    let hasBegun = false;
+    for (let place = 0; place < this.#rules.length; place++) {
+      const rule = this.#rules[place];
       const hasSigns = (signs & rule.signs) === rule.signs;
-      if (hasSigns && rule.pattern.mayBeginAs(bytes, start, end)) return true;
+      if (!hasSigns || !rule.pattern.mayBeginAs(bytes, start, end)) continue;
+      if (!hasBegun) this.#literals.begin(bytes, start, end);
+      hasBegun = true;
+      if (this.#literals.has(this.#chains[place])) return true;
     }
     return false;
   }

@@ -15,6 +15,9 @@ export class PatternBudget {
   #bodySteps = BODY_STEPS;
   #eventSteps = EVENT_STEPS_MAX;
   #pieceSteps = 0;
+  /** Steps of body and piece when the event began. */
+  #begunBody = 0;
+  #begunPiece = 0;
   /** Set when steps were refused; the owner clears it. */
   refused = false;
 
@@ -36,8 +39,17 @@ export class PatternBudget {
 
   /** Begins an event. */
   beginEvent(): void {
+    this.#begunBody = this.#bodySteps;
+    this.#begunPiece = this.#pieceSteps;
     this.#bodySteps += STEPS_PER_EVENT;
     this.#eventSteps = Math.min(EVENT_STEPS_MAX, this.#bodySteps);
+    this.refused = false;
+  }
+
+  /** Gives back what the event took, before it is begun once more. */
+  undoEvent(): void {
+    this.#bodySteps = this.#begunBody;
+    this.#pieceSteps = this.#begunPiece;
     this.refused = false;
   }
 

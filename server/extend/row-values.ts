@@ -99,14 +99,32 @@ export class RowValues implements EventValues {
       const isWanted =
         this.#wanted === ALL || this.index.numberOf(rows.path[entry]) === this.#wanted;
       if (!isWanted) continue;
-      const start = rows.start[entry];
-      this.kind = rows.kind[entry] as Kind;
-      this.bytes = start < 0 ? rows.side : rows.source;
-      this.start = start < 0 ? ~start : start;
-      this.end = this.start + rows.length[entry];
+      this.#turnTo(entry);
       return true;
     }
     return false;
+  }
+
+  /** The entry that was turned to last. */
+  get entry(): number {
+    return this.#entry - 1;
+  }
+
+  /** Turns to an entry, which has a column. */
+  turnToEntry(entry: number): void {
+    this.#sources = undefined;
+    this.#entry = entry + 1;
+    this.#end = 0;
+    this.#turnTo(entry);
+  }
+
+  #turnTo(entry: number): void {
+    const rows = this.#rows;
+    const start = rows.start[entry];
+    this.kind = rows.kind[entry] as Kind;
+    this.bytes = start < 0 ? rows.side : rows.source;
+    this.start = start < 0 ? ~start : start;
+    this.end = this.start + rows.length[entry];
   }
 
   has(path: string): boolean {

@@ -14,16 +14,16 @@ import { failed, linesOf, mutatedLine } from '../support/twice.ts';
 
 const ALL = { type: 'all' } as const;
 
-/** Events that are extended. */
+/** Events that are extended; without traces, as matches are told, unless it `isTraced`. */
 class Extended extends Decoding {
   matches: [number, ExtensionMatch][] = [];
 
-  constructor(steps: readonly CompiledStep[]) {
+  constructor(steps: readonly CompiledStep[], isTraced = false) {
     super();
     const { counters } = this.decoder;
     const matched = (row: number, match: ExtensionMatch): void =>
       void this.matches.push([row, match]);
-    const options = { failed, matched };
+    const options = isTraced ? { failed } : { failed, matched };
     const extender = new Extender(steps, this.paths, this.rows, counters, options);
     this.decoder.extension = (hasDate) => extender.extendRow(hasDate);
   }
@@ -39,14 +39,19 @@ function withoutFinder(step: CompiledStep): CompiledStep {
   return { ...step, work: { ...step.work, makeFinder: undefined } };
 }
 
-/** Extends bodies twice, over path tables that know the same names, and tells what differs. */
+/**
+ * Extends bodies by extractors alone, with finders, and with traces too, over path tables that know the same names, and
+ * tells what differs.
+ */
 class Both {
   readonly #plain: Extended;
   readonly #fast: Extended;
+  readonly #traced: Extended;
 
   constructor(steps: readonly ExtensionStep[]) {
     this.#plain = new Extended(compileSteps(steps, failed).map(withoutFinder));
     this.#fast = new Extended(compileSteps(steps, failed));
+    this.#traced = new Extended(compileSteps(steps, failed), true);
   }
 
   difference(body: string | Buffer): string | undefined {
@@ -54,15 +59,23 @@ class Both {
     const fast = this.#fast;
     plain.read(body);
     fast.read(body);
-    const expected = plain.events();
-    const found = fast.events();
-    const other = expected.findIndex((event, row) => event !== found[row]);
-    if (other >= 0) return `${found[other]}, not ${expected[other]}`;
-    if (JSON.stringify(plain.dates()) !== JSON.stringify(fast.dates())) return 'dates';
+    this.#traced.read(body);
     if (JSON.stringify(plain.matches) !== JSON.stringify(fast.matches)) return 'matches';
-    const counts = [plain.decoder.counters, fast.decoder.counters].map((of) => JSON.stringify(of));
-    return counts[0] === counts[1] ? undefined : `counters ${counts.join(', not ')}`;
+    const other = otherThan(plain, fast);
+    if (other !== undefined) return other;
+    const traced = otherThan(plain, this.#traced);
+    return traced === undefined ? undefined : `traced: ${traced}`;
   }
+}
+
+function otherThan(plain: Extended, fast: Extended): string | undefined {
+  const expected = plain.events();
+  const found = fast.events();
+  const other = expected.findIndex((event, row) => event !== found[row]);
+  if (other >= 0) return `${found[other]}, not ${expected[other]}`;
+  if (JSON.stringify(plain.dates()) !== JSON.stringify(fast.dates())) return 'dates';
+  const counts = [plain.decoder.counters, fast.decoder.counters].map((of) => JSON.stringify(of));
+  return counts[0] === counts[1] ? undefined : `counters ${counts.join(', not ')}`;
 }
 
 function step(action: ExtensionAction, over: Partial<ExtensionStep> = {}): ExtensionStep {
