@@ -13,8 +13,12 @@ interface Link {
   behind: number;
 }
 
-/** Literals that stand one behind the other. */
-export type Chain = readonly Link[];
+/** Literals that stand one behind the other, and whether the text with that number has them. */
+export interface Chain {
+  readonly links: readonly Link[];
+  text: number;
+  has: boolean;
+}
 
 /**
  * Tells of lists of literals which of them a text has, one literal behind the other. What lists have in common at their
@@ -22,6 +26,8 @@ export type Chain = readonly Link[];
  */
 export class LiteralChains {
   readonly #first = new Map<string, Link>();
+  /** By their last links. */
+  readonly #chains = new Map<Link | undefined, Chain>();
   #text = 0;
   #bytes: Uint8Array = new Uint8Array(0);
   #start = 0;
@@ -29,17 +35,20 @@ export class LiteralChains {
 
   /** The chain of a list of literals; every text has that of a list with what is not well formed. */
   of(literals: readonly string[]): Chain {
-    if (HALF.test(literals.join('\n'))) return [];
-    let links = this.#first;
-    return literals.map((literal) => {
-      let link = links.get(literal);
+    const known = HALF.test(literals.join('\n')) ? [] : literals;
+    let next = this.#first;
+    const links = known.map((literal) => {
+      let link = next.get(literal);
       if (link === undefined) {
         link = { literal: Buffer.from(literal), next: new Map(), text: 0, behind: MISSING };
-        links.set(literal, link);
+        next.set(literal, link);
       }
-      links = link.next;
+      next = link.next;
       return link;
     });
+    const chain = this.#chains.get(links.at(-1)) ?? { links, text: 0, has: false };
+    this.#chains.set(links.at(-1), chain);
+    return chain;
   }
 
   /** Turns to the text `bytes[start, end)`, well-formed UTF-8. */
@@ -52,8 +61,16 @@ export class LiteralChains {
 
   /** Reports whether the text has a chain. */
   has(chain: Chain): boolean {
+    if (chain.text !== this.#text) {
+      chain.text = this.#text;
+      chain.has = this.#find(chain);
+    }
+    return chain.has;
+  }
+
+  #find({ links }: Chain): boolean {
     let at = this.#start;
-    for (const link of chain) {
+    for (const link of links) {
       if (link.text !== this.#text) {
         link.text = this.#text;
         link.behind = this.#behind(link.literal, at);

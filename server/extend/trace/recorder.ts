@@ -6,6 +6,7 @@ import type { EventTest, EventValues } from '../../../engine/query/filter/event-
 import type { EventDateReader } from '../event-date.ts';
 import type { Extractor } from '../extraction.ts';
 import type { Finding, StepGroup } from '../step-group.ts';
+import { KnownAnswers } from './known-answers.ts';
 import {
   type FindNode,
   FoundList,
@@ -78,8 +79,8 @@ export class Recorder {
     if (this.#values.isLost) this.lose();
     // What has no values is the same in all rows of the shape.
     else if (this.#values.wasRead || node?.type === 'test') {
-      const slots = { holds: new Slot(), fails: new Slot() };
-      const made = this.#at('test', () => ({ type: 'test', test, ...asked, ...slots }));
+      const parts = { holds: new Slot(), fails: new Slot(), known: new KnownAnswers() };
+      const made = this.#at('test', () => ({ type: 'test', test, ...asked, ...parts }));
       if (made !== undefined) this.#slot = holds ? made.holds : made.fails;
     }
     return holds;

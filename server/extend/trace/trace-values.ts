@@ -5,6 +5,9 @@ import type { Asked } from './trace.ts';
 
 const NOTHING: readonly number[] = [];
 
+/** Number of no entry. */
+export const SEVERAL = -1;
+
 /**
  * Values of a row for a filter, whose places are those of an earlier row of the same shape. While recording, places
  * that are not known are found in the row. Owned by one thread.
@@ -18,6 +21,8 @@ export class TraceValues implements EventValues {
   isLost = false;
   /** Is set when a value was read. */
   wasRead = false;
+  /** The only entry that was read, from the first one of the row; SEVERAL when there were others. */
+  only = SEVERAL;
 
   readonly #row: RowValues;
   #asked: Asked = { places: new Map(), presence: new Map() };
@@ -37,6 +42,7 @@ export class TraceValues implements EventValues {
     this.#isRecording = isRecording;
     this.isLost = false;
     this.wasRead = false;
+    this.only = SEVERAL;
   }
 
   open(path: string): void {
@@ -54,9 +60,11 @@ export class TraceValues implements EventValues {
 
   next(): boolean {
     if (this.#at === this.#places.length) return false;
+    const place = this.#places[this.#at++];
+    this.only = this.wasRead && this.only !== place ? SEVERAL : place;
     this.wasRead = true;
     const row = this.#row;
-    row.turnToEntry(this.#first + this.#places[this.#at++]);
+    row.turnToEntry(this.#first + place);
     this.kind = row.kind;
     this.bytes = row.bytes;
     this.start = row.start;

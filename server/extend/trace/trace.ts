@@ -3,6 +3,7 @@ import type { EventDateReader } from '../event-date.ts';
 import type { Extractor } from '../extraction.ts';
 import type { Findings } from '../found/findings.ts';
 import type { Finding, StepGroup } from '../step-group.ts';
+import type { KnownAnswers } from './known-answers.ts';
 
 /** Numbers of an entry that is new, and of a message that is not changed. */
 export const NEW = -1;
@@ -19,9 +20,10 @@ export interface Asked {
   presence: Map<string, boolean>;
 }
 
-/** A filter whose answer depends on values. */
+/** A filter whose answer depends on values, and its answers for short texts of the only value that it has read. */
 export interface TestNode extends Asked {
   readonly type: 'test';
+  readonly known: KnownAnswers;
   readonly test: EventTest;
   readonly holds: Slot;
   readonly fails: Slot;

@@ -25,7 +25,7 @@ import {
   type TestNode,
   UNCHANGED,
 } from './trace.ts';
-import { TraceValues } from './trace-values.ts';
+import { SEVERAL, TraceValues } from './trace-values.ts';
 
 /** Parts of an extender that traces work with. */
 export interface TracedParts {
@@ -173,9 +173,17 @@ export class Traces {
   }
 
   #test(node: TestNode): Slot | undefined {
-    this.#values.begin(node, this.#first, false);
-    const holds = node.test.holds(this.#values);
-    if (this.#values.isLost) return undefined;
+    const { rows, budget } = this.#parts;
+    const known = node.known.of(rows, this.#first);
+    if (known !== undefined) return known ? node.holds : node.fails;
+    const values = this.#values;
+    const { leftSteps } = budget;
+    values.begin(node, this.#first, false);
+    const holds = node.test.holds(values);
+    if (values.isLost) return undefined;
+    // An answer that takes of the budget has to do so each time.
+    const isFree = budget.leftSteps === leftSteps && !budget.refused;
+    if (isFree && values.only !== SEVERAL) node.known.add(rows, this.#first, values.only, holds);
     return holds ? node.holds : node.fails;
   }
 
