@@ -5,7 +5,7 @@ import type { RowValues } from '../row-values.ts';
 import { type Answer, type Finder, type Findings, FOUND, NOTHING, UNSURE } from './findings.ts';
 
 /** Texts that are remembered, of the newest, and their bytes at most. */
-const TEXTS_MAX = 1_000;
+const TEXTS_MAX = 4_096;
 const TEXT_BYTES_MAX = 512;
 
 /** A text with what was found in it: names, and their values one behind the other. */
