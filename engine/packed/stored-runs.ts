@@ -98,20 +98,13 @@ export function placeIn(numbers: Float64Array, value: number): number {
   return low;
 }
 
-/** How many of the values from `from` up to `end` of some runs are `value`. */
-export function countInRuns(
-  { starts, heads }: Runs,
-  value: number,
-  from: number,
-  end: number,
-): number {
-  let count = 0;
-  for (let run = placeIn(starts, from); run < starts.length && starts[run] < end; run++) {
-    if (heads[run] !== value) continue;
-    const next = run + 1 < starts.length ? starts[run + 1] : end;
-    count += Math.min(next, end) - Math.max(starts[run], from);
+/** The `count` values of runs from `from` on. */
+export function valuesOfRuns({ starts, heads }: Runs, from: number, count: number): Float64Array {
+  const values = new Float64Array(count);
+  for (let run = placeIn(starts, from); run < starts.length && starts[run] < from + count; run++) {
+    values.fill(heads[run], Math.max(starts[run] - from, 0));
   }
-  return count;
+  return values;
 }
 
 /** The runs of some values. */

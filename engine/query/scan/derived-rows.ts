@@ -25,8 +25,8 @@ import { rowsOfNumbers } from './stretches.ts';
 interface Outcome {
   /** Rows whose texts pass. */
   found: Bitmap;
-  /** Others, whose texts have a border of parts that is not closed. */
-  open: Bitmap;
+  /** Others, whose texts have a border of parts that is not closed; `undefined` when no template has one. */
+  open: Bitmap | undefined;
 }
 
 /**
@@ -61,12 +61,12 @@ export class DerivedRows {
     const templates = this.#view.templates();
     if (isExact) {
       const { found, open } = yield* this.#outcome(templates, tests[0], rest);
-      if (!isEmpty(open)) addRows(found, yield* made(open));
+      if (open !== undefined && !isEmpty(open)) addRows(found, yield* made(open));
       return found;
     }
     for (const test of tests) {
       const { found, open } = yield* this.#outcome(templates, test, rest);
-      addRows(found, open);
+      if (open !== undefined) addRows(found, open);
       keepRows(rest, found);
     }
     return isEmpty(rest) ? rest : yield* made(rest);
@@ -75,7 +75,7 @@ export class DerivedRows {
   *#outcome(templates: readonly TextTemplate[], test: PartTest, among: Bitmap): Units<Outcome> {
     const choices = new Choices(templates, test);
     const found = this.#rowsAmong(choices.found, among);
-    const open = this.#rowsAmong(choices.open, among);
+    const open = choices.open.includes(1) ? this.#rowsAmong(choices.open, among) : undefined;
     const rest = choices.found.includes(1) ? without(among, found) : among;
     yield* this.#addOfColumns(choices.columns, rest, test, found);
     if (choices.own.includes(1) && this.#view.hasOwn()) {

@@ -114,14 +114,16 @@ function rowsThatExist(paths: readonly string[], block: Block, rows: Bitmap): Bi
 }
 
 function* rowsOfWords(test: WordsTest, block: Block, rows: Bitmap): Units<Bitmap> {
-  const found = noRows(block.rowCount);
+  let found: Bitmap | undefined;
   for (const index of columnsAt(block, MESSAGE)) {
     const { kind } = block.info(index);
     if (kind !== Kind.STRING && kind !== Kind.DATE) continue;
-    addRows(found, yield* rowsOfColumn(block, index, test, rows));
+    const more = yield* rowsOfColumn(block, index, test, rows);
+    if (found === undefined) found = more;
+    else addRows(found, more);
     if (block.rowCount > UNIT_ROWS) yield;
   }
-  return found;
+  return found ?? noRows(block.rowCount);
 }
 
 /** The rows among `rows` whose value in the column number `index` passes; texts that are derived are not made. */

@@ -3,7 +3,7 @@ import { damaged } from '../../../base/errors.ts';
 import { writeDense } from '../../../packed/dense-integers.ts';
 import { free } from '../../../packed/growth.ts';
 import { IntegerStream } from '../../../packed/integer-stream.ts';
-import { countInRuns } from '../../../packed/stored-runs.ts';
+import { valuesOfRuns } from '../../../packed/stored-runs.ts';
 import { presentWriters, type RowKeys } from './present-writers.ts';
 import { MARK_ROWS, type RowMarks, type WriterMarks } from './row-marks.ts';
 
@@ -125,7 +125,7 @@ export function openRowKeys(
   };
 }
 
-/** Keys of marked rows: of a row those are decoded that stand between it and the mark before. */
+/** Keys of marked rows: with those of a row all are read that stand between the marks around it. */
 class MarkedKeys implements SingleKeys {
   readonly #rowCount: number;
   readonly #present: Uint8Array;
@@ -133,8 +133,7 @@ class MarkedKeys implements SingleKeys {
   /** Whose each row is, by `#present`; `undefined` with one writer. */
   readonly #ids: IntegerStream | undefined;
   readonly #streams: IntegerStream[];
-  /** Set where the rows of a writer from one mark to the next were counted. */
-  readonly #counted: Uint8Array;
+  #stretch: Stretch | undefined;
 
   constructor(
     reader: ByteReader,
@@ -147,7 +146,6 @@ class MarkedKeys implements SingleKeys {
     this.#marks = marks;
     this.#ids = present.length > 1 ? new IntegerStream(reader, rowCount) : undefined;
     this.#streams = marks.map(({ before }) => new IntegerStream(reader, before[before.length - 1]));
-    this.#counted = new Uint8Array(Math.ceil(rowCount / MARK_ROWS) * present.length);
   }
 
   writerAt(row: number): number {
@@ -157,8 +155,9 @@ class MarkedKeys implements SingleKeys {
   sequenceAt(row: number): number {
     const id = this.#idAt(row);
     const mark = Math.floor(row / MARK_ROWS);
+    const at = row % MARK_ROWS;
     const { before, firsts } = this.#marks[id];
-    const place = before[mark] + this.#rowsBefore(id, mark, row);
+    const place = before[mark] + (this.#stretchAt(row)?.places[at] ?? at);
     const stream = this.#streams[id];
     const stored =
       mark === 0 ? stream.at(place) : stream.atBehind(before[mark], firsts[mark - 1], place);
@@ -166,42 +165,56 @@ class MarkedKeys implements SingleKeys {
   }
 
   rest(): number {
-    let bytes = this.#counted.byteLength + (this.#ids?.rest() ?? 0);
+    this.#stretch = undefined;
+    let bytes = this.#ids?.rest() ?? 0;
     for (const stream of this.#streams) bytes += stream.rest();
     return bytes;
   }
 
   #idAt(row: number): number {
-    const id = this.#ids?.at(row) ?? 0;
-    if (!(id < this.#present.length)) damaged(`writer ${id} of ${this.#present.length}`);
-    return id;
+    return this.#stretchAt(row)?.ids[row % MARK_ROWS] ?? 0;
   }
 
-  /** Rows of a writer from a mark up to `row`. */
-  #rowsBefore(id: number, mark: number, row: number): number {
+  /** The rows between the marks around a row; `undefined` with one writer. */
+  #stretchAt(row: number): Stretch | undefined {
+    if (this.#ids === undefined) return undefined;
+    const mark = Math.floor(row / MARK_ROWS);
+    if (this.#stretch?.mark !== mark) this.#stretch = this.#read(this.#ids, mark);
+    return this.#stretch;
+  }
+
+  #read(stream: IntegerStream, mark: number): Stretch {
     const from = mark * MARK_ROWS;
-    if (this.#ids === undefined) return row - from;
-    const place = mark * this.#present.length + id;
-    if (this.#counted[place] === 0) {
-      const { before } = this.#marks[id];
-      const end = Math.min(from + MARK_ROWS, this.#rowCount);
-      const rows = countIds(this.#ids, id, from, end);
-      const marked = before[mark + 1] - before[mark];
-      if (rows !== marked) damaged(`${rows} rows of a writer, ${marked} by its marks`);
-      this.#counted[place] = 1;
+    const count = Math.min(MARK_ROWS, this.#rowCount - from);
+    const found = idsFrom(stream, from, count);
+    const ids = new Uint8Array(count);
+    const places = new Uint16Array(count);
+    const next = new Uint32Array(this.#present.length);
+    for (let at = 0; at < count; at++) {
+      const id = found[at];
+      if (next[id] === undefined) damaged(`writer ${id} of ${next.length}`);
+      ids[at] = id;
+      places[at] = next[id]++;
     }
-    return countIds(this.#ids, id, from, row);
+    for (const [id, { before }] of this.#marks.entries()) {
+      const rows = before[mark + 1] - before[mark];
+      if (next[id] !== rows) damaged(`${next[id]} rows of a writer, ${rows} by its marks`);
+    }
+    return { mark, ids, places };
   }
 }
 
-/** How many of the ids from `from` on, a multiple of MARK_ROWS, up to `end`, not far behind, are `id`. */
-function countIds(ids: IntegerStream, id: number, from: number, end: number): number {
-  if (from === end) return 0;
-  if (ids.hasRuns) return countInRuns(ids.runs(), id, from, end);
-  const some = ids.some(from, end - from, WRITERS_MAX) ?? ids.values().subarray(from, end);
-  let count = 0;
-  for (let at = 0; at < some.length; at++) if (some[at] === id) count++;
-  return count;
+/** Rows from one mark to the next: the writer of each, and its place among those of this writer. */
+interface Stretch {
+  mark: number;
+  ids: Uint8Array;
+  places: Uint16Array;
+}
+
+/** The ids of `count` rows, MARK_ROWS at most, from `from` on, a multiple of MARK_ROWS. Throws CORRUPTION. */
+function idsFrom(ids: IntegerStream, from: number, count: number): ArrayLike<number> {
+  if (ids.hasRuns) return valuesOfRuns(ids.runs(), from, count);
+  return ids.some(from, count, WRITERS_MAX) ?? ids.values().subarray(from, from + count);
 }
 
 /** The keys of rows of one writer, whose sequences less their rows are `stream`. */
