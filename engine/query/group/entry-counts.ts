@@ -72,7 +72,7 @@ class CountedDictionary implements CountedEntries {
     this.#end = counted?.end ?? this.#bounds.entryCount;
     this.#wideCount = Math.min(this.#bounds.countFrom(WIDE_MIN), this.#end);
     this.#narrowCount = this.#end - this.#wideCount;
-    this.#wide = counted?.wide ?? new Uint32Array(parentCount * this.#wideCount);
+    this.#wide = counted?.wide ?? new Uint32Array(parentCount * this.#wideCount).fill(0);
     this.#narrow = counted?.narrow ?? wholeWords(parentCount * this.#narrowCount);
   }
 
@@ -195,9 +195,12 @@ class CountedDictionary implements CountedEntries {
   }
 }
 
-/** Bytes of whole words, `count` at least. */
+/**
+ * Bytes of whole words, `count` at least. A page that is read before it is written is mapped twice, for which other
+ * threads are interrupted: so all are written.
+ */
 function wholeWords(count: number): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(Math.ceil(count / WORD_BYTES) * WORD_BYTES);
+  return new Uint8Array(Math.ceil(count / WORD_BYTES) * WORD_BYTES).fill(0);
 }
 
 function wordsOf({ buffer }: Uint8Array<ArrayBuffer>): Uint32Array {

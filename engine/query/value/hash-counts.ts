@@ -19,7 +19,7 @@ let spare = new Uint32Array(0);
 
 /** `length` zeros, perhaps in more memory. */
 function zeros(length: number): Uint32Array<ArrayBuffer> {
-  if (spare.length < length) return new Uint32Array(length);
+  if (spare.length < length) return new Uint32Array(length).fill(0);
   const taken = spare.subarray(0, length);
   spare = new Uint32Array(0);
   return taken.fill(0);
