@@ -25,6 +25,8 @@ export const SEALING = ['--seal-idle-minutes', '0.03', '--metrics-open', 'true']
  */
 export const ASKED = [...SEALING, '--query-cache-mb', '0'];
 const SEALED_POLL_MS = 200;
+/** Polls without a merge behind which none is due: the service looks for one every second. */
+const QUIET_POLLS = 8;
 /** Datagrams that have not come in for so long are lost. */
 const DATAGRAMS_REST_MS = 500;
 
@@ -59,10 +61,12 @@ async function arrived(service: Service, wanted: number, mayLose: boolean): Prom
   return count;
 }
 
-/** Resolves when every event lies in a sealed segment. */
+/** Resolves when every event lies in a sealed segment, and no merge of segments runs or begins any more. */
 export async function awaitSealed(service: Service, eventCount: number): Promise<void> {
-  for (;;) {
-    if ((await metric(service, 'logseam_store_sealed_rows')) >= eventCount) return;
+  for (let quiet = 0; quiet < QUIET_POLLS; ) {
+    const sealed = await metric(service, 'logseam_store_sealed_rows');
+    const running = await metric(service, 'logseam_seals_running');
+    quiet = sealed >= eventCount && running === 0 ? quiet + 1 : 0;
     await pause(SEALED_POLL_MS);
   }
 }

@@ -51,19 +51,16 @@ export interface MergeJob {
   isUrgent: boolean;
 }
 
+/** Bound of retention that segments were beyond. */
+type DropReason = 'age' | 'space';
+
 /** Something that was done or that failed, for the log. */
 export type CompactionEvent =
   | { type: 'merged'; sources: number[]; segments: number[]; rows: number; tookMs: number }
   | { type: 'mergeFailed'; sources: number[]; error: unknown; retryMs: number }
   /** Segments with damage are not rewritten: what is left of them may be rescued, and answers stay marked. */
   | { type: 'heldBack'; segments: number[] }
-  | {
-      type: 'dropped';
-      reason: 'age' | 'space';
-      segments: number[];
-      rows: number;
-      bytes: number;
-    }
+  | { type: 'dropped'; reason: DropReason; segments: number[]; rows: number; bytes: number }
   | RetentionEvent
   | { type: 'failed'; error: unknown }
   | { type: 'full'; full: boolean; freeBytes: number; reserveBytes: number };
@@ -100,8 +97,9 @@ export interface CompactionGauges extends CatalogTotals {
   sealingBacklogRows: number;
   /** Rows of sealed segments. */
   storeSealedRows: number;
-  /** Rows that were sealed or merged since the start. */
+  /** Rows that were sealed or merged since the start, and the sealings and merges that run. */
   sealedRows: number;
+  sealsRunning: number;
   /** Duration of the last sealing or merge; 0 before the first. */
   lastSealMs: number;
   freeDiskBytes: number;
@@ -224,6 +222,7 @@ export class Compaction {
       sealingBacklogRows: rowsOf(facts.filter(({ sealed }) => !sealed)),
       storeSealedRows: rowsOf(facts.filter(({ sealed }) => sealed)),
       sealedRows: this.#sealedRows,
+      sealsRunning: this.#merging.size,
       lastSealMs: this.#lastSealMs,
       freeDiskBytes: this.#freeBytes ?? 0,
       reserveBytes: this.#reserveBytes,
@@ -378,7 +377,7 @@ export class Compaction {
     return { segments: this.#facts(), nowMs: this.#options.nowMs(), freeBytes: this.#freeBytes };
   }
 
-  #tellDropped(reason: 'age' | 'space', drops: readonly SegmentFacts[]): void {
+  #tellDropped(reason: DropReason, drops: readonly SegmentFacts[]): void {
     if (drops.length === 0) return;
     const segments = drops.map(({ segment }) => segment);
     const sums = sumsOf(drops);

@@ -35,6 +35,7 @@ export interface StoreGauges {
   sealingBacklogRows: number;
   storeSealedRows: number;
   sealedRows: number;
+  sealsRunning: number;
   lastSealMs: number;
   sealFailures: number;
   sealMismatches: number;
@@ -263,6 +264,7 @@ function writeStore(text: Exposition, sources: MetricSources): void {
     'Events that were written to sealed segments, those that were merged again included.',
     one(store.sealedRows),
   );
+  text.gauge('logseam_seals_running', 'Sealings and merges that run.', one(store.sealsRunning));
   text.gauge(
     'logseam_last_seal_seconds',
     'Time that the last sealing or merge took; 0 before the first.',
