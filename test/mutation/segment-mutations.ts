@@ -43,10 +43,10 @@ export const SEGMENT_MUTATIONS: readonly Mutation[] = [
   {
     name: 'the sum of a row has not the order of its attributes',
     file,
-    find: `        low = mixLow(low, this.#paths.low[path] + kind);
-        high = mixHigh(high, this.#paths.high[path] + kind);`,
-    replace: `        low = (low + spread(this.#paths.low[path] + kind)) | 0;
-        high = (high + spread(this.#paths.high[path] + kind)) | 0;`,
+    find: `        low = mixLow(low, lows[path] + kind);
+        high = mixHigh(high, highs[path] + kind);`,
+    replace: `        low = (low + spread(lows[path] + kind)) | 0;
+        high = (high + spread(highs[path] + kind)) | 0;`,
     tests,
   },
   {
