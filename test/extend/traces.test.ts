@@ -60,7 +60,7 @@ class Both {
     return this.#traced.extender.tracedRows;
   }
 
-  /** What differs; `undefined` when nothing does. */
+  /** The difference; `undefined` when there is none. */
   difference(lines: readonly Buffer[]): string | undefined {
     const plain = this.#plain;
     const traced = this.#traced;

@@ -99,7 +99,7 @@ t.test('damaged bytes are corruption, or as many as there were', async (t) => {
   }
 });
 
-/** What the library makes of LZ4 data; `undefined` when it refuses them. */
+/** LZ4 data as the library decompresses them; `undefined` when it refuses them. */
 function plainOf(packed: Uint8Array, rawBytes: number): Uint8Array | undefined {
   try {
     return decompressPlain(packed, rawBytes);
