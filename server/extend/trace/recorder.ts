@@ -324,33 +324,26 @@ export class Recorder {
 
   /** The first entry of the row that is not as before; -1 when all are. */
   #changed(): number {
-    const { path, start, length, kind } = this.#rows;
-    const before = this.#before;
-    for (let at = 0; at < before.path.length; at++) {
-      const entry = this.#first + at;
-      const isSame =
-        path[entry] === before.path[at] &&
-        start[entry] === before.start[at] &&
-        length[entry] === before.length[at] &&
-        kind[entry] === before.kind[at];
-      if (!isSame) return at;
-    }
-    return NEW;
+    const at = this.#before.path.findIndex((_, entry) => !this.#isSame(entry));
+    return at < 0 ? NEW : at;
   }
 
   /** Tells that all entries but some are as before. */
   #isAsBefore(changed: readonly number[]): boolean {
+    return this.#before.path.every((_, at) => changed.includes(at) || this.#isSame(at));
+  }
+
+  /** Tells that an entry, counted from the first one of the row, is as before. */
+  #isSame(at: number): boolean {
     const { path, start, length, kind } = this.#rows;
-    const { before } = { before: this.#before };
-    return before.path.every((was, at) => {
-      const entry = this.#first + at;
-      const isSame =
-        path[entry] === was &&
-        start[entry] === before.start[at] &&
-        length[entry] === before.length[at] &&
-        kind[entry] === before.kind[at];
-      return isSame || changed.includes(at);
-    });
+    const before = this.#before;
+    const entry = this.#first + at;
+    return (
+      path[entry] === before.path[at] &&
+      start[entry] === before.start[at] &&
+      length[entry] === before.length[at] &&
+      kind[entry] === before.kind[at]
+    );
   }
 }
 
