@@ -8,7 +8,7 @@ import { decodeWorkload } from './workload/decode.ts';
 import { fileWorkloads, ingestWorkloads } from './workload/ingest.ts';
 import { latencyWorkload } from './workload/latency.ts';
 import { queryHugeWorkload, queryLargeWorkload, queryWorkload } from './workload/query.ts';
-import { queryWorkersWorkload } from './workload/query-workers.ts';
+import { largeQueryWorkersWorkload, queryWorkersWorkload } from './workload/query-workers.ts';
 import { restartWorkload } from './workload/restart.ts';
 import { smallWorkload } from './workload/small.ts';
 import { steadyWorkload } from './workload/steady.ts';
@@ -43,6 +43,7 @@ const WORKLOADS: readonly Workload[] = [
 const SEPARATE: readonly Workload[] = [
   queryWorkload,
   queryHugeWorkload,
+  largeQueryWorkersWorkload,
   peersWorkload('access-rough', [1_000_000]),
   peersWorkload('access-rough', [30_000_000]),
   peersWorkload('access-rough', [50_000_000]),

@@ -68,8 +68,10 @@ export interface Run {
   remarks: RemarkRow[];
 }
 
-/** The line of a figure. */
+/** The line of a figure; throws when a sample is no number, as JSON has no NaN. */
 export function figureRow(workload: string, figure: Figure, origin: Origin): FigureRow {
+  if (!figure.samples.every(Number.isFinite))
+    throw new Error(`${figure.name}: a sample of ${figure.samples.join(', ')} is no number`);
   return {
     workload,
     ...figure,

@@ -4,7 +4,6 @@ import { HEAVY_QUERIES } from './heavy-queries.ts';
 import { ASKED } from './ingestion.ts';
 import { type Asked, fill, questionsOf, timed } from './query.ts';
 
-const EVENTS = 10_000_000;
 const CORPUS = 'access-rough';
 const WORKERS = [1, 2];
 /** The quickest of so many counts: threads have compiled by then what they run often. */
@@ -63,13 +62,13 @@ function heavyOf(events: number): Asked[] {
 }
 
 /** Heavy aggregates on one query worker and on two: a query is spread over all of them. */
-export const queryWorkersWorkload: Workload = {
-  name: 'query-workers',
-  what: `heavy aggregates over ${EVENTS / 1e6}M events of a rough access log on one query worker and on two`,
-  seconds: ({ scale }) => 20 + 180 * scale,
+const queryWorkers = (name: string, eventsMax: number): Workload => ({
+  name,
+  what: `heavy aggregates over ${eventsMax / 1e6}M events of a rough access log on one query worker and on two`,
+  seconds: ({ scale }) => 20 + (18 * scale * eventsMax) / 1e6,
   run: async (bench) => {
     const folder = temporaryFolder();
-    const events = Math.round(EVENTS * bench.scale);
+    const events = Math.round(eventsMax * bench.scale);
     try {
       const filling = await startService(folder, ASKED);
       await fill(bench, filling, events);
@@ -92,4 +91,9 @@ export const queryWorkersWorkload: Workload = {
       removeFolder(folder);
     }
   },
-};
+});
+
+/** So many events as other benches ask. */
+export const queryWorkersWorkload = queryWorkers('query-workers', 10_000_000);
+/** As many events as a query may look at. */
+export const largeQueryWorkersWorkload = queryWorkers('query-workers-50m', 50_000_000);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { metric } from '../../test/support/metrics.ts';
 import {
@@ -14,21 +16,22 @@ import { accessRough } from '../corpus/access-rough.ts';
 import { bodies } from '../corpus/bodies.ts';
 import { CORPUS_START_MS } from '../corpus/clock.ts';
 import type { Bench, Workload } from '../harness.ts';
+import { awaitSealed, SEALING } from './ingestion.ts';
 
 const BODY_BYTES = 1_000_000;
 const SEED = 1;
 /** Events that are made together and sent over one connection. */
 const PART_EVENTS = 50_000;
-/** Events of a run. */
-const EVENTS = 1_500_000;
+/** Events that are sent before anything is measured, until threads have compiled what they run often. */
+const WARM_EVENTS = 2_000_000;
+/** Events of each load that is measured. */
+const EVENTS = 4_500_000;
 /** Segments of so many rows, so that sealing is at work from the first seconds on. */
-const SEALING = ['--seal-rows', '200000', '--metrics-open', 'true'];
+const SETTINGS = [...SEALING, '--seal-rows', '200000'];
 /** Connections that are busy at once. */
 const CONNECTIONS = [1, 8];
-/** Part of the rate of one busy connection at which sealing has to keep pace. */
-const PACED = 0.9;
-/** Times as many events of a paced run: threads begin cold, and a backlog that grows has to show. */
-const PACED_LENGTH = 3;
+/** Parts of the rate of one busy connection. */
+const PACES = [0.9, 0.75];
 /** Runs are long; their figures differ little. */
 const RUNS_MAX = 2;
 const WITH_QUERIES_MS = 300_000;
@@ -65,6 +68,8 @@ async function measured(
   progress: (text: string) => void,
 ): Promise<Sustained> {
   const startedCpu = cpuSeconds(service.pid);
+  const startedSealed = await metric(service, 'logseam_store_sealed_rows');
+  const startedWritten = await metric(service, 'logseam_sealed_rows_total');
   let backlogHalf = 0;
   let backlogMax = 0;
   const sent = await send(service, async (text, isHalf) => {
@@ -75,8 +80,8 @@ async function measured(
   });
   return {
     ...sent,
-    sealed: await metric(service, 'logseam_store_sealed_rows'),
-    written: await metric(service, 'logseam_sealed_rows_total'),
+    sealed: (await metric(service, 'logseam_store_sealed_rows')) - startedSealed,
+    written: (await metric(service, 'logseam_sealed_rows_total')) - startedWritten,
     backlogHalf,
     backlog: await unsealedRows(service),
     backlogMax,
@@ -85,23 +90,49 @@ async function measured(
   };
 }
 
+/** A connection that stays open. */
+interface Sender {
+  /** Resolves when the system has taken all bytes. */
+  send(part: Uint8Array): Promise<void>;
+  /** Half-closes; resolves when that is answered, as all that was sent is acknowledged. */
+  end(): Promise<void>;
+}
+
+async function openSender(port: number): Promise<Sender> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.on('error', () => {}); // the write that waits, or the end, fails with it
+  return {
+    send: (part) =>
+      new Promise((resolve, reject) => {
+        socket.write(part, (error) => (error ? reject(error) : resolve()));
+      }),
+    end: () =>
+      new Promise((resolve, reject) => {
+        socket.on('error', reject).on('close', resolve).end();
+      }),
+  };
+}
+
 /**
- * Sends `parts` over so many connections at once, at `rate` events a second together; Infinity is as fast as the
- * service lets them.
+ * Sends `parts` over so many connections at once, each of which stays open until all is sent, at `rate` events a second
+ * together; Infinity is as fast as the service lets them.
  */
 function sendParts(parts: readonly Buffer[], connections: number, rate: number): Send {
   return async (service, progress) => {
     const started = performance.now();
     let next = 0;
-    const sendNext = async (): Promise<void> => {
+    const sendSome = async (): Promise<void> => {
+      const sender = await openSender(service.tcpPort);
       for (let at = next++; at < parts.length; at = next++) {
         await pause(started + (at * PART_EVENTS * 1000) / rate - performance.now());
-        await sendTcp(service.tcpPort, parts[at]);
+        await sender.send(parts[at]);
         const isHalf = at + 1 === Math.ceil(parts.length / 2);
         await progress(`part ${at + 1} of ${parts.length} sent`, isHalf);
       }
+      await sender.end();
     };
-    await Promise.all(Array.from({ length: connections }, sendNext));
+    await Promise.all(Array.from({ length: connections }, sendSome));
     return { events: parts.length * PART_EVENTS, sendMs: performance.now() - started };
   };
 }
@@ -138,19 +169,48 @@ async function unsealedRows(service: Service): Promise<number> {
   return stored - (await metric(service, 'logseam_store_sealed_rows'));
 }
 
-/** One run in a new service; all events are made before the first is sent. */
-async function runNew(
-  partCount: number,
-  connections: number,
-  rate: number,
-  progress: (text: string) => void,
-): Promise<Sustained> {
+/** Runs by the number of busy connections, and of one at a part of its rate; threads are warm. */
+type Runs = Record<string, Sustained>;
+
+const named = (connections: number): string => `connections: ${connections}`;
+const paced = (pace: number): string => `at ${pace * 100} %`;
+
+/** All events are made before the first is sent. Each load begins when all before it are sealed. */
+async function runNew(scale: number, progress: (text: string) => void): Promise<Runs> {
   const folder = temporaryFolder();
-  const service = await startService(folder, SEALING);
+  const service = await startService(folder, SETTINGS);
+  const runs: Runs = {};
+  let sent = 0;
   try {
     const event = accessRough(SEED);
-    const parts = Array.from({ length: partCount }, () => made(event, service.writeKey));
-    return await measured(service, sendParts(parts, connections, rate), progress);
+    const make = (events: number): Buffer[] => {
+      const count = Math.max(CONNECTIONS.length, Math.round((events * scale) / PART_EVENTS));
+      return Array.from({ length: count }, (_, at) => {
+        progress(`making part ${at + 1} of ${count}`);
+        return made(event, service.writeKey);
+      });
+    };
+    const load = async (
+      parts: readonly Buffer[],
+      what: string,
+      connections = 1,
+      rate = Infinity,
+    ): Promise<Sustained> => {
+      const send = sendParts(parts, connections, rate);
+      const run = await measured(service, send, (text) => progress(`${what}: ${text}`));
+      sent += run.events;
+      progress(`${what}: sealing the rest`);
+      await awaitSealed(service, sent);
+      return run;
+    };
+    await load(make(WARM_EVENTS), 'warm');
+    const parts = make(EVENTS);
+    for (const connections of CONNECTIONS)
+      runs[named(connections)] = await load(parts, named(connections), connections);
+    const { events, sendMs } = runs[named(1)];
+    for (const pace of PACES)
+      runs[paced(pace)] = await load(parts, paced(pace), 1, (pace * events * 1000) / sendMs);
+    return runs;
   } finally {
     await service.stop();
     removeFolder(folder);
@@ -170,7 +230,8 @@ function tell(bench: Bench, what: string, runs: readonly Sustained[]): void {
   figure('not sealed when half was sent', 'events', ({ backlogHalf }) => backlogHalf);
   figure('not sealed at the end', 'events', ({ backlog }) => backlog);
   figure('not sealed, at most', 'events', ({ backlogMax }) => backlogMax);
-  figure('written to sealed segments', 'times a row', ({ written, sealed }) => written / sealed);
+  if (runs.every(({ sealed }) => sealed > 0))
+    figure('written to sealed segments', 'times a row', ({ written, sealed }) => written / sealed);
   figure('CPU, with what was sealed', 's/M events', ({ cpu }) => cpu);
   figure('peak memory', 'MB', ({ peak }) => peak);
 }
@@ -178,37 +239,21 @@ function tell(bench: Bench, what: string, runs: readonly Sustained[]): void {
 /** The most that busy connections can send, and what sealing leaves over at nine tenths of that. */
 export const sustainedWorkload: Workload = {
   name: 'ingest-sustained',
-  what: `rough access log over ${CONNECTIONS.join(' and ')} busy TCP connections, and over one at ${PACED * 100} % of that, sealing as it goes`,
-  seconds: ({ scale, runs }) =>
-    Math.min(runs, RUNS_MAX) * (CONNECTIONS.length + PACED_LENGTH) * (3 + 25 * scale),
+  what: `rough access log over ${CONNECTIONS.join(' and ')} busy TCP connections, and over one at ${PACES.map((pace) => pace * 100).join(' and ')} % of that, sealing as it goes`,
+  seconds: ({ scale, runs }) => Math.min(runs, RUNS_MAX) * (5 + 115 * scale),
   run: async (bench) => {
-    const partCount = Math.max(
-      CONNECTIONS.length,
-      Math.round((EVENTS / PART_EVENTS) * bench.scale),
-    );
-    const runCount = Math.min(bench.runs, RUNS_MAX);
-    const repeat = async (
-      what: string,
-      connections: number,
-      rate: number,
-      length = 1,
-    ): Promise<Sustained[]> => {
-      const runs: Sustained[] = [];
-      while (runs.length < runCount) {
-        const done = runs.length / runCount;
-        const progress = (text: string): void => bench.progress(`${what}: ${text}`, done);
-        runs.push(await runNew(partCount * length, connections, rate, progress));
-      }
-      tell(bench, what, runs);
-      return runs;
-    };
-    let busiest = Infinity;
-    for (const connections of CONNECTIONS) {
-      const runs = await repeat(`connections: ${connections}`, connections, Infinity);
-      const rates = runs.map(({ events, sendMs }) => (events * 1000) / sendMs);
-      if (connections === 1) busiest = Math.min(...rates);
+    const count = Math.min(bench.runs, RUNS_MAX);
+    const runs: Runs[] = [];
+    while (runs.length < count) {
+      const done = runs.length / count;
+      runs.push(await runNew(bench.scale, (text) => bench.progress(text, done)));
     }
-    await repeat(`at ${PACED * 100} %`, 1, busiest * PACED, PACED_LENGTH);
+    for (const what of Object.keys(runs[0]))
+      tell(
+        bench,
+        what,
+        runs.map((run) => run[what]),
+      );
   },
 };
 

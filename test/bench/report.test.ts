@@ -130,6 +130,11 @@ t.test('Markdown of a run without peers leaves out their parts and empty columns
   t.notMatch(text, 'Different, failed');
 });
 
+t.test('a figure with a sample that is no number is refused by its name', async (t) => {
+  const figure = { name: 'times a row', unit: 'times', samples: [1, 0 / 0] };
+  t.throws(() => figureRow('decode', figure, ORIGIN), /times a row: a sample of 1, NaN/);
+});
+
 t.test(
   'losses and remarks are red on a terminal only, and not where NO_COLOR is set',
   async (t) => {
