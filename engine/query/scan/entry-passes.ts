@@ -87,13 +87,11 @@ function testFound(
   found: Uint8Array,
   test: ((start: number, end: number) => boolean) | undefined,
 ): void {
-  const count = offsets.length - 1;
-  for (let entry = 0; entry < count; entry++) passes[first + entry] &= found[entry];
+  const own = passes.subarray(first, first + offsets.length - 1);
+  for (let entry = 0; entry < own.length; entry++) own[entry] &= found[entry];
   if (test === undefined) return;
-  const end = first + count;
-  for (let at = passes.indexOf(1, first); at >= 0 && at < end; at = passes.indexOf(1, at + 1)) {
-    const entry = at - first;
-    if (!test(offsets[entry], offsets[entry + 1])) passes[at] = 0;
+  for (let entry = own.indexOf(1); entry >= 0; entry = own.indexOf(1, entry + 1)) {
+    if (!test(offsets[entry], offsets[entry + 1])) own[entry] = 0;
   }
 }
 
