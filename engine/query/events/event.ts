@@ -2,17 +2,40 @@ import type { Units } from '../../base/pause.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { attributeText } from '../filter/json.ts';
 import { TagLevel } from '../group/level.ts';
+import type { EventView } from '../group/shared-scan.ts';
 import { addRow, noRows } from '../model/bitmap.ts';
 import type { EventIds } from '../model/event-id.ts';
 import type { ListColumn, ListedEvent, TagRule } from '../model/query.ts';
 import { columnsAt } from '../scan/scan.ts';
 import { evaluateOnEvent } from './event-formula.ts';
 
-/** The parts of its events that a reply shows. */
-export interface EventView {
-  /** True when the whole event is wanted. */
-  event: boolean;
-  columns: readonly ListColumn[];
+/** Characters after which a unit ends before all rows are rebuilt. */
+const UNIT_TEXT = 64 * 1024;
+
+/** Characters of an event, about. */
+export function textOf({ event = '', columns }: ListedEvent): number {
+  return columns.reduce((sum, column) => sum + column.length, event.length);
+}
+
+/** Rebuilds rows of a block in units, until `took` wants no more. Throws CORRUPTION. */
+export function* rebuildRows(
+  block: Block,
+  ids: EventIds,
+  view: EventView,
+  rows: readonly number[],
+  took: (event: ListedEvent, index: number, characters: number) => boolean,
+): Units<void> {
+  const builder = yield* EventBuilder.open(block, ids, view, rows);
+  let unitText = 0;
+  for (const [index, row] of rows.entries()) {
+    const event = builder.build(row);
+    const characters = textOf(event);
+    if (!took(event, index, characters)) return;
+    unitText += characters;
+    if (unitText < UNIT_TEXT) continue;
+    yield;
+    unitText = 0;
+  }
 }
 
 /** Rebuilds events of one block. */

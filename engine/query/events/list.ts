@@ -16,9 +16,11 @@ import type { BlockSource, Progress, Reach } from '../model/source.ts';
 import { following, type PartsProgress, telling } from '../model/units.ts';
 import { withinBound } from '../scan/bound.ts';
 import { PredicateRows } from '../scan/predicate-rows.ts';
+import { textOf } from './event.ts';
 import { NEAR_ROWS, withoutFarRows } from './far-page.ts';
+import { FOUND_EVENTS_MAX, type FoundEvents } from './found-events.ts';
 import { orderedListUnits } from './ordered-list.ts';
-import { PageEvents, textOf } from './page-events.ts';
+import { PageEvents } from './page-events.ts';
 import { bestKey, compareIn, type RowQuery, RowSearch, refsOfPage } from './row-search.ts';
 import type { TopEntry } from './top-k-heap.ts';
 import { totalUnits } from './total.ts';
@@ -48,6 +50,8 @@ class Listing {
   /** Blocks that may have rows of the page, the one that may have the first of them first. */
   readonly #refs: BlockRef[];
   readonly #damaged = new Set<BlockRef>();
+  /** Events that were rebuilt as they were found. */
+  #found: FoundEvents | undefined;
   /** Where the search ended early: it found all events up to here, in the order that is asked for. */
   #end: EventKey | undefined;
   #unitsDone = 0;
@@ -64,8 +68,10 @@ class Listing {
     const { skip = 0, limit, after } = query;
     this.#source = source;
     this.#query = query;
+    const areRebuilt = budget === NO_BUDGET && skip === 0 && limit <= FOUND_EVENTS_MAX;
     this.#rowQuery = {
       ...query,
+      view: areRebuilt ? { event: query.event, columns: query.columns } : undefined,
       rowsMax: skip + limit,
       after: after === undefined ? undefined : keyOfId(source, after),
     };
@@ -118,6 +124,7 @@ class Listing {
     this.#end = undefined;
     const search = new RowSearch(this.#source, refs, this.#rowQuery, this.#damaged, this.#selected);
     const { top, opened } = search;
+    this.#found = search.events;
     const ends = (ref: BlockRef): boolean =>
       search.visitedCount >= this.#budget.blocksMax && this.#endBefore(bestKey(order, ref));
     const before = this.#unitsDone;
@@ -166,7 +173,8 @@ class Listing {
    * with the events, one at least, before which none is missing.
    */
   *#rebuild(entries: TopEntry[], textMax: number): Generator<Progress, ListedEvent[]> {
-    const page = new PageEvents(this.#source, this.#query, this.#refs, entries, this.#damaged);
+    const [source, query, refs] = [this.#source, this.#query, this.#refs];
+    const page = new PageEvents(source, query, refs, entries, this.#damaged, this.#found);
     this.#unitsTotal += page.chunkCount;
     const before = this.#unitsDone;
     const told = (chunks: number, characters: number): Progress => {

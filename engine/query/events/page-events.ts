@@ -2,6 +2,7 @@ import type { Units } from '../../base/pause.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import {
   type EventsSpec,
+  type EventView,
   type JoinedPart,
   type Joining,
   type Offer,
@@ -16,12 +17,11 @@ import { Claims } from '../model/claims.ts';
 import type { ListedEvent } from '../model/query.ts';
 import { type BlockSource, isDamage, type Progress, type Reach } from '../model/source.ts';
 import { telling } from '../model/units.ts';
-import { EventBuilder, type EventView } from './event.ts';
+import { rebuildRows, textOf } from './event.ts';
+import type { FoundEvents } from './found-events.ts';
 
 /** Events of a chunk at most. */
 const CHUNK_EVENTS = 32;
-/** Characters after which a unit ends before the chunk does. */
-const UNIT_TEXT = 64 * 1024;
 /** Rows that are searched in the time that it takes to rebuild an event. */
 const EVENT_ROWS = 512;
 /** Events that are rebuilt in the time that it takes to open a block. */
@@ -42,11 +42,6 @@ interface Chunk {
   places: number[];
 }
 
-/** Characters of an event, about. */
-export function textOf({ event = '', columns }: ListedEvent): number {
-  return columns.reduce((sum, column) => sum + column.length, event.length);
-}
-
 /** Rebuilds the events of a page, in chunks, alone or together with idle threads. */
 export class PageEvents {
   /** Chunks that there are. */
@@ -61,19 +56,24 @@ export class PageEvents {
   #builtCount = 0;
   #text = 0;
 
-  /** `refs` are the blocks by the numbers of `rows`. Those that turn out damaged are added to `damaged`. */
+  /**
+   * `refs` are the blocks by the numbers of `rows`. Those that turn out damaged are added to `damaged`. `found` are
+   * events that are there.
+   */
   constructor(
     source: BlockSource,
     view: EventView,
     refs: readonly BlockRef[],
     rows: readonly PageRow[],
     damaged: Set<BlockRef>,
+    found?: FoundEvents,
   ) {
     this.#source = source;
     this.#view = view;
-    this.#chunks = chunksOf(refs, rows);
     this.#damaged = damaged;
-    this.#events = new Array<ListedEvent | undefined>(rows.length).fill(undefined);
+    this.#events = rows.map(({ block, row }) => found?.at(block, row));
+    for (const event of this.#events) if (event !== undefined) this.#text += textOf(event);
+    this.#chunks = chunksOf(refs, rows, (place) => this.#events[place] === undefined);
     this.#blocks = rows.map(({ block }) => refs[block]);
     this.chunkCount = this.#chunks.length;
   }
@@ -88,6 +88,7 @@ export class PageEvents {
     told: (chunks: number, characters: number) => Progress,
     sharing: Sharing | undefined,
   ): Generator<Progress, ListedEvent[]> {
+    if (textMax === Infinity) checkCharacters(this.#source, this.#text);
     const refs = this.#chunks.map(({ ref }) => ref);
     const claims = new Claims(refs);
     const offer = textMax === Infinity ? this.#offer(refs, claims, sharing) : undefined;
@@ -112,8 +113,8 @@ export class PageEvents {
     claims: Claims,
     sharing: Sharing | undefined,
   ): Offer | undefined {
-    const blockCount = new Set(this.#blocks).size;
-    const events = this.#events.length + OPENING_EVENTS * blockCount;
+    const lacking = this.#chunks.reduce((sum, { rows }) => sum + rows.length, 0);
+    const events = lacking + OPENING_EVENTS * new Set(refs).size;
     if (sharing === undefined || events * EVENT_ROWS < sharing.rowsMin) return undefined;
     const rows = this.#chunks.map((chunk) => chunk.rows);
     return sharing.offer({
@@ -220,24 +221,19 @@ function* rebuild(
   { ref, rows }: Pick<Chunk, 'ref' | 'rows'>,
   took: (event: ListedEvent, index: number, characters: number) => boolean,
 ): Units<void> {
-  const builder = yield* EventBuilder.open(source.open(ref), source.ids, view, rows);
-  let unitText = 0;
-  for (const [index, row] of rows.entries()) {
-    const event = builder.build(row);
-    const characters = textOf(event);
-    if (!took(event, index, characters)) return;
-    unitText += characters;
-    if (unitText < UNIT_TEXT) continue;
-    yield;
-    unitText = 0;
-  }
+  yield* rebuildRows(source.open(ref), source.ids, view, rows, took);
 }
 
-/** The rows of a page in chunks, those of a block one after the other. */
-function chunksOf(refs: readonly BlockRef[], rows: readonly PageRow[]): Chunk[] {
+/** The rows of a page whose places are `wanted`, in chunks, those of a block one after the other. */
+function chunksOf(
+  refs: readonly BlockRef[],
+  rows: readonly PageRow[],
+  wanted: (place: number) => boolean,
+): Chunk[] {
   const chunks: Chunk[] = [];
   const last = new Map<number, Chunk>();
   for (const [place, { block, row }] of rows.entries()) {
+    if (!wanted(place)) continue;
     let chunk = last.get(block);
     if (chunk === undefined || chunk.rows.length === CHUNK_EVENTS) {
       chunk = { ref: refs[block], rows: [], places: [] };

@@ -40,6 +40,7 @@ import {
 } from '../model/source.ts';
 import { telling } from '../model/units.ts';
 import { PredicateRows } from '../scan/predicate-rows.ts';
+import { FoundEvents } from './found-events.ts';
 import { TopKHeap } from './top-k-heap.ts';
 
 /** Rows of the first block that are searched before its others. */
@@ -50,7 +51,7 @@ const MARGIN = 1.5;
 const FEW_RATIO = 4;
 
 /** Rows that are looked for: the first ones of a selection behind a place, in an order. */
-export type RowQuery = Pick<PageSpec, 'order' | 'rowsMax' | 'after'> &
+export type RowQuery = Pick<PageSpec, 'order' | 'rowsMax' | 'after' | 'view'> &
   Reach & { predicate: Predicate };
 
 /** The key before which no row of a block comes. */
@@ -77,7 +78,7 @@ export function bestKey(order: 'asc' | 'desc', ref: BlockRef): EventKey {
 /** The blocks that may have rows of a page, the one that may have the first of them first. */
 export function refsOfPage(
   blocks: readonly BlockRef[],
-  { fromMs, toMs, order, after }: Omit<RowQuery, 'rowsMax'>,
+  { fromMs, toMs, order, after }: Omit<RowQuery, 'rowsMax' | 'view'>,
 ): BlockRef[] {
   const isReached = (ref: BlockRef): boolean => {
     if (after === undefined) return true;
@@ -98,6 +99,8 @@ export function refsOfPage(
 export class RowSearch {
   /** The rows that were found; the number of a block is its place in `refs`. */
   readonly top: TopKHeap;
+  /** Events of rows that were found, when some are rebuilt at once. */
+  readonly events: FoundEvents | undefined;
   /** Blocks that this thread has visited, damaged ones included. */
   visitedCount = 0;
   /** Places of the blocks that were opened. */
@@ -128,6 +131,7 @@ export class RowSearch {
     this.#selected = selected;
     this.#found = found;
     this.top = new TopKHeap(query.rowsMax, query.order);
+    this.events = query.view && new FoundEvents(source, query.view);
   }
 
   /** Searches all blocks that may have rows of the page, unless `ends` at one. `tell` says how far it is. */
@@ -172,9 +176,7 @@ export class RowSearch {
       if (this.#damaged.has(ref) || !this.#selected.mayHave(ref)) continue;
       this.visitedCount++;
       try {
-        const count = yield* telling(tell, this.#add(ref, place));
-        Atomics.store(this.#found, place, count);
-        Atomics.add(this.#found, this.#refs.length, count);
+        yield* telling(tell, this.#add(ref, place));
       } catch (error) {
         if (!isDamage(error)) throw error;
         this.#damaged.add(ref);
@@ -187,7 +189,7 @@ export class RowSearch {
   /** Offers others to join, when there is room for more rows, and enough is to be read for them. */
   #offer(claims: Claims, sharing: Sharing | undefined): Offer | undefined {
     if (sharing === undefined || this.top.isFull) return undefined;
-    const { order, rowsMax, after, fromMs, toMs, floor, predicate } = this.#query;
+    const { order, rowsMax, after, fromMs, toMs, floor, predicate, view } = this.#query;
     let rowsLeft = 0;
     for (const [place, ref] of this.#refs.entries()) {
       if (claims.isFree(place) && this.#selected.countOf(ref) !== 0) rowsLeft += ref.rowCount;
@@ -201,7 +203,7 @@ export class RowSearch {
       cells: claims.cells,
       reach: { fromMs, toMs, ...(floor === undefined ? {} : { floor }) },
       predicate,
-      spec: { type: 'page', order, rowsMax, after, found: this.#found },
+      spec: { type: 'page', order, rowsMax, after, found: this.#found, view },
     });
   }
 
@@ -214,6 +216,7 @@ export class RowSearch {
     for (const place of damaged) this.#damaged.add(this.#refs[place]);
     for (const place of opened) this.opened.push(place);
     for (const place of refuted) this.#selected.refuted.add(this.#refs[place]);
+    this.events?.take(data.rows, data.events);
     yield* telling(tell, this.top.merge(data.rows));
     return true;
   }
@@ -234,18 +237,28 @@ export class RowSearch {
     return foundCount < rowsMax;
   }
 
-  /** Takes the rows of a block that are among the first; their number. Throws CORRUPTION. */
-  *#add(ref: BlockRef, place: number): Units<number> {
+  /** Takes the rows of a block that are among the first, and rebuilds those of a page with room. Throws CORRUPTION. */
+  *#add(ref: BlockRef, place: number): Units<void> {
     const block = this.#source.open(ref);
-    const { sealed } = ref;
-    const { top } = this;
     const rows = yield* this.#selectedOf(block, this.#candidates(block));
     this.opened.push(place);
-    if (isEmpty(rows)) return 0;
-    const { rowsMax, order } = this.#query;
-    // Of rows in order no more are looked at than the page has.
+    if (isEmpty(rows)) return;
     const selectedCount = countRows(rows);
     this.#foundRows += selectedCount;
+    yield* this.#offerRows(block, place, rows, selectedCount);
+    Atomics.store(this.#found, place, selectedCount);
+    const before = Atomics.add(this.#found, this.#refs.length, selectedCount);
+    // Others that overlap may still take their place.
+    const isOnPage = before + selectedCount <= this.#query.rowsMax;
+    if (isOnPage && this.events !== undefined) yield* this.events.rebuild(block, place, rows);
+  }
+
+  /** Offers selected rows of a block. */
+  *#offerRows(block: Block, place: number, rows: Bitmap, selectedCount: number): Units<void> {
+    const { sealed } = block.ref;
+    const { top } = this;
+    const { rowsMax, order } = this.#query;
+    // Of rows in order no more are looked at than the page has.
     const keys = block.keysOf(sealed ? Math.min(selectedCount, rowsMax) : selectedCount);
     const offered = (row: number): boolean =>
       top.offer(keys.timeAt(row), keys.writerAt(row), keys.sequenceAt(row), place, row);
@@ -255,14 +268,13 @@ export class RowSearch {
         if (!offered(row) && sealed) break;
         if (pace.isFull(1)) yield;
       }
-      return selectedCount;
+      return;
     }
     const last = block.rowCount - 1;
     for (let row = previousRow(rows, last); row >= 0; row = previousRow(rows, row - 1)) {
       if (!offered(row) && sealed) break;
       if (pace.isFull(1)) yield;
     }
-    return selectedCount;
   }
 
   /**
@@ -337,7 +349,8 @@ export function* joinSearch(
   const placesOf = (refs: ReadonlySet<BlockRef>): number[] =>
     blocks.flatMap((ref, place) => (refs.has(ref) ? [place] : []));
   const places = { refuted: placesOf(selected.refuted), damaged: placesOf(damaged) };
-  const data = { type: 'page' as const, rows: search.top.found() };
+  const rows = search.top.found();
+  const data = { type: 'page' as const, rows, events: search.events?.of(rows) ?? [] };
   return { member, data, opened: search.opened, ...places };
 }
 

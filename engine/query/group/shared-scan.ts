@@ -50,9 +50,17 @@ export interface TableSpec {
   steps?: LevelSpec;
 }
 
+/** The parts of its events that a reply shows. */
+export interface EventView {
+  /** True when the whole event is wanted. */
+  event: boolean;
+  columns: readonly ListColumn[];
+}
+
 /**
  * Rows of a page that are looked for: the first `rowsMax` ones after `after`. `found`: by place of a block, how many
- * selected rows were found in it, and last how many in all; it stays shared.
+ * selected rows were found in it, and last how many in all; it stays shared. `view`: of events that are rebuilt as
+ * they are found.
  */
 export interface PageSpec {
   type: 'page';
@@ -60,14 +68,13 @@ export interface PageSpec {
   rowsMax: number;
   after: EventKey | undefined;
   found: Int32Array<SharedArrayBuffer>;
+  view: EventView | undefined;
 }
 
-/** Rows whose events are rebuilt, in chunks that the cells have in place of blocks, by what a reply shows of them. */
-export interface EventsSpec {
+/** Rows whose events are rebuilt, in chunks that the cells have in place of blocks. */
+export interface EventsSpec extends EventView {
   type: 'events';
   rows: readonly number[][];
-  event: boolean;
-  columns: readonly ListColumn[];
 }
 
 /**
@@ -206,7 +213,7 @@ export type VisitorData =
       buckets: SharedBucket[];
       totals: [parent: number, MetricValue[]][];
     }
-  | { type: 'page'; rows: RowsData }
+  | { type: 'page'; rows: RowsData; events: readonly (ListedEvent | undefined)[] }
   | { type: 'events'; events: ListedEvent[][] }
   | { type: 'ordered'; refs: BlockRef[]; events: readonly OrderedEvent[]; total: number }
   | { type: 'total'; total: number };
