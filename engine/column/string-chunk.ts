@@ -14,7 +14,7 @@ import {
   type TextReads,
 } from './lazy-strings.ts';
 import { bitmapWords, type PresentRows } from './presence.ts';
-import { StringEncoding } from './text.ts';
+import { StringEncoding, singleOfDictionary, singleOfPiece } from './text.ts';
 
 /** Bytes that the strings of a chunk have at most. */
 const STRING_BYTES_MAX = 2 ** 32 - 1;
@@ -47,6 +47,8 @@ export interface TextPiece {
 
 /** Regions that `StringChunk` reads on demand. Reads throw CORRUPTION. */
 export interface StringSource {
+  /** True of a sealed block, whose strings are decompressed together or not at all. */
+  isSealed?: boolean;
   /** Bytes of a region, checked; in `scratch` when it is given and they fit. */
   region(number: number, scratch?: Uint8Array): Uint8Array;
   /** Bytes of a region of numbers, of which no more are read than needed; as `region` gives them unless it is there. */
@@ -90,6 +92,8 @@ export class StringChunk {
   #lengths: IntegerStream | undefined;
   #piece: TextPiece | undefined;
   #derived: DerivedValues | undefined;
+  /** The piece, or 0 for the dictionary, of which a value was read alone: who asks for another one reads all of it. */
+  #asked = -1;
   /** The value that was read last, of which texts are derived in the same row. */
   #lastRank = -1;
   #last: StringPlace | undefined;
@@ -132,6 +136,8 @@ export class StringChunk {
     if (id === 0) return undefined;
     if (this.#encoding === StringEncoding.SHARED) return this.#sharedPlace(id);
     if (!(id <= this.#entryCount)) damaged(`id ${id} of ${this.#entryCount}`);
+    const single = this.#singleEntry(id - 1);
+    if (single !== undefined) return { bytes: single, start: 0, end: single.length };
     const { offsets, bytes } = this.#readEntries();
     return { bytes, start: offsets[id - 1], end: offsets[id] };
   }
@@ -339,6 +345,7 @@ export class StringChunk {
     const entryBytes = this.#restEntries();
     this.#list = undefined;
     this.#piece = undefined;
+    this.#asked = -1;
     this.#derived = undefined;
     this.#forgetLast();
     return entryBytes + (this.#ids?.rest() ?? 0) + (this.#lengths?.rest() ?? 0);
@@ -450,8 +457,32 @@ export class StringChunk {
     }
     const number = Math.floor(rank / TEXT_PIECE_ROWS);
     const first = number * TEXT_PIECE_ROWS;
-    if (this.#piece?.first !== first) this.#piece = this.piece(number);
+    if (this.#piece?.first !== first) {
+      const single = this.#singleText(number, rank - first);
+      if (single !== undefined) return { bytes: single, start: 0, end: single.length };
+      this.#piece = this.piece(number);
+    }
     const { offsets, bytes } = this.#piece;
     return { bytes, start: offsets[rank - first], end: offsets[rank - first + 1] };
+  }
+
+  /** The first value that is read of a piece of a text, alone. */
+  #singleText(number: number, at: number): Uint8Array | undefined {
+    if (this.#source.isSealed === true || this.#asked === number) return undefined;
+    this.#asked = number;
+    const first = number * TEXT_PIECE_ROWS;
+    const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
+    const lengths = this.#lengthStream().part(first, count);
+    return singleOfPiece(lengths, at, (scratch) => this.#source.region(1 + number, scratch));
+  }
+
+  /** The first entry that is read of a dictionary of the block, alone. */
+  #singleEntry(at: number): Uint8Array | undefined {
+    const isDictionary = this.#encoding === StringEncoding.DICTIONARY;
+    const isThere = this.#entries !== undefined || this.#asked === 0;
+    if (!isDictionary || isThere || this.#source.isSealed === true) return undefined;
+    this.#asked = 0;
+    const read = (scratch: Uint8Array): Uint8Array => this.#source.region(0, scratch);
+    return singleOfDictionary(this.#entryCount, at, ENTRIES_RESTING_MAX, read);
   }
 }

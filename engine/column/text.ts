@@ -1,11 +1,13 @@
-import type { ByteWriter } from '../base/bytes.ts';
+import { ByteReader, type ByteWriter } from '../base/bytes.ts';
+import { damaged } from '../base/errors.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
-import { writePacked } from '../packed/compress.ts';
+import { decompressPart, writePacked } from '../packed/compress.ts';
+import { IntegerStream } from '../packed/integer-stream.ts';
 import { idsToWrite, writeIds } from '../packed/integers.ts';
 import { askStream, type RowSlots } from '../packed/stream-kernel.ts';
 import type { RegionWriter } from './chunk.ts';
 import type { Dictionary } from './dictionary.ts';
-import type { Entries } from './entries.ts';
+import { type Entries, Scratch } from './entries.ts';
 import type { StringBuilder } from './strings.ts';
 
 /** Stored form of a chunk of strings. The numbers are on disk. Source: FORMAT.md 4.4. */
@@ -19,6 +21,10 @@ export const StringEncoding = {
 /** One of the values of `StringEncoding`. */
 export type StringEncoding = (typeof StringEncoding)[keyof typeof StringEncoding];
 
+/** Bytes of strings up to which one of them is read alone, so that the memory for that stays small. */
+const STRINGS_BYTES_MAX = 256 * 1024;
+/** Memory of the strings among which one is read: as they are stored, and all of them where that is needed. */
+const scratch = new Scratch();
 /** A dictionary is used when there are at least this many values an entry. */
 const VALUES_PER_ENTRY_MIN = 2;
 
@@ -174,4 +180,65 @@ export function writeTextOf(out: RegionWriter, text: Entries): void {
     const lengthOf = (text: number): number => offsets[first + text + 1] - offsets[first + text];
     out.add(compress(piece, end - first, lengthOf) ?? piece);
   }
+}
+
+/** Where one of adjacent strings lies, and where all end. */
+interface Span {
+  start: number;
+  end: number;
+  all: number;
+}
+
+/** Finds the string number `at` of these `lengths`. Throws CORRUPTION when one is no length. */
+function spanOf(lengths: Float64Array, at: number): Span {
+  let start = 0;
+  let all = 0;
+  for (let index = 0; index < lengths.length; index++) {
+    const length = lengths[index];
+    if (index === at) start = all;
+    all += length;
+    if (!(length >= 0 && all >>> 0 === all)) damaged(`string of ${length} bytes`);
+  }
+  return { start, end: start + lengths[at], all };
+}
+
+/** Copies the string of a span from what is stored of all. Throws CORRUPTION. */
+function copied(stored: Uint8Array, { start, end, all }: Span): Uint8Array {
+  if (stored.length === all) return stored.slice(start, end);
+  return decompressPart(stored, all, start, end, (count) => scratch.bytes(count));
+}
+
+/**
+ * The bytes of the value number `at` of a piece of a text, of the values' `lengths` and bytes that `read` gives: alone,
+ * so that no more than needed is decompressed and nothing copied but this one. `undefined` when the piece is large.
+ * Throws CORRUPTION.
+ */
+export function singleOfPiece(
+  lengths: Float64Array,
+  at: number,
+  read: (room: Uint8Array) => Uint8Array,
+): Uint8Array | undefined {
+  const span = spanOf(lengths, at);
+  if (span.all > STRINGS_BYTES_MAX) return undefined;
+  return copied(read(scratch.stored(span.all)), span);
+}
+
+/**
+ * Those of the entry number `at` of the dictionary of a block with `entryCount` entries, whose region `read` gives, in
+ * the same way. `undefined` when it is large, or so small, of up to `bytesMin` bytes with its offsets, that it is kept
+ * whole. Throws CORRUPTION.
+ */
+export function singleOfDictionary(
+  entryCount: number,
+  at: number,
+  bytesMin: number,
+  read: (room: Uint8Array) => Uint8Array,
+): Uint8Array | undefined {
+  const reader = new ByteReader(read(scratch.stored(STRINGS_BYTES_MAX)));
+  const span = spanOf(new IntegerStream(reader, entryCount).part(0, entryCount), at);
+  const bytes = span.all + (entryCount + 1) * Uint32Array.BYTES_PER_ELEMENT;
+  if (bytes <= bytesMin || span.all > STRINGS_BYTES_MAX) return undefined;
+  const rawBytes = reader.varint();
+  if (rawBytes !== span.all) damaged(`entries of ${span.all} bytes in ${rawBytes}`);
+  return copied(reader.raw(reader.varint()), span);
 }

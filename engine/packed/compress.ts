@@ -122,16 +122,46 @@ export function decompress(packed: Uint8Array, rawBytes: number, room?: Room): U
   return decompressByKernel(packed, rawBytes, room) ?? decompressPlain(packed, rawBytes);
 }
 
+/**
+ * Undoes a `Compress` for the bytes `[from, to)` of the result, which have memory of their own; `room` is for all
+ * others, when they are needed. Throws CORRUPTION as `decompress`, unless only what stands behind them is damaged.
+ */
+export function decompressPart(
+  packed: Uint8Array,
+  rawBytes: number,
+  from: number,
+  to: number,
+  room: Room,
+): Uint8Array {
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
+  const isLz4 = packed.length >= PREFIX_BYTES && view.getUint32(0, true) === rawBytes;
+  const isSane = isLz4 && to <= rawBytes && rawBytes <= packed.length * EXPANSION_MAX;
+  const raw = isSane ? viewByKernel(packed, rawBytes, to) : undefined;
+  const part = (raw ?? decompress(packed, rawBytes, room)).subarray(from, to);
+  const own = unfilled(part.length);
+  own.set(part);
+  return own;
+}
+
+/** The first `wanted` bytes of LZ4 data, good until the next call; `undefined` when a kernel declines. */
+function viewByKernel(
+  packed: Uint8Array,
+  rawBytes: number,
+  wanted = rawBytes,
+): Uint8Array | undefined {
+  const data = packed.subarray(PREFIX_BYTES);
+  const bytesMax = ofThread.get()?.bytesMax ?? 0;
+  if (rawBytes > bytesMax || data.length > bytesMax) return undefined;
+  return ofThread.ask((kernel) => kernel.decompress(data, rawBytes, wanted))?.answer;
+}
+
 /** Decompresses LZ4 data by a kernel; `undefined` when it declines, as what is large or damaged. */
 function decompressByKernel(
   packed: Uint8Array,
   rawBytes: number,
   room: Room | undefined,
 ): Uint8Array | undefined {
-  const data = packed.subarray(PREFIX_BYTES);
-  const bytesMax = ofThread.get()?.bytesMax ?? 0;
-  if (rawBytes > bytesMax || data.length > bytesMax) return undefined;
-  const raw = ofThread.ask((kernel) => kernel.decompress(data, rawBytes))?.answer;
+  const raw = viewByKernel(packed, rawBytes);
   if (raw === undefined || room === undefined) return raw?.slice();
   const kept = room(rawBytes).subarray(0, rawBytes);
   kept.set(raw);

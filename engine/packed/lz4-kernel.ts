@@ -5,7 +5,7 @@ interface Exports {
   memory: WebAssembly.Memory;
   lz4Begin(): number;
   lz4Compress(length: number, most: number): number;
-  lz4Decompress(packedBytes: number, rawBytes: number): number;
+  lz4Decompress(packedBytes: number, rawBytes: number, wanted: number): number;
   LZ4_SOURCE: WebAssembly.Global;
   LZ4_SOURCE_BYTES: WebAssembly.Global;
   LZ4_TARGET: WebAssembly.Global;
@@ -44,12 +44,12 @@ export class Lz4Kernel {
 
   /**
    * Decompresses bytes to `rawBytes`, both `bytesMax` at most; a view that is good until the next call, `undefined`
-   * when they are damaged.
+   * when they are damaged. With `wanted` only so many of the first ones are there, and damage behind them is not seen.
    */
-  decompress(packed: Uint8Array, rawBytes: number): Uint8Array | undefined {
+  decompress(packed: Uint8Array, rawBytes: number, wanted = rawBytes): Uint8Array | undefined {
     const { LZ4_SOURCE, LZ4_TARGET } = this.#exports;
     this.#memory.set(packed, LZ4_TARGET.value);
-    if (this.#exports.lz4Decompress(packed.length, rawBytes) === 0) return undefined;
-    return this.#memory.subarray(LZ4_SOURCE.value, LZ4_SOURCE.value + rawBytes);
+    if (this.#exports.lz4Decompress(packed.length, rawBytes, wanted) === 0) return undefined;
+    return this.#memory.subarray(LZ4_SOURCE.value, LZ4_SOURCE.value + wanted);
   }
 }

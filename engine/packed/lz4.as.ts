@@ -225,14 +225,19 @@ function copyMatch(to: u32, offset: u32, length: u32): void {
   }
 }
 
-/** Decompresses the first `packedBytes` bytes of the target; false when they do not give `rawBytes` bytes. */
-export function lz4Decompress(packedBytes: u32, rawBytes: u32): bool {
+/**
+ * Decompresses the first `packedBytes` bytes of the target; false when they do not give `rawBytes` bytes. It ends when
+ * the first `wanted` of these are there, if they are fewer.
+ */
+export function lz4Decompress(packedBytes: u32, rawBytes: u32, wanted: u32): bool {
   assert(packedBytes <= LZ4_SOURCE_BYTES && rawBytes <= LZ4_SOURCE_BYTES);
   const end = LZ4_TARGET + packedBytes;
   const limit = LZ4_SOURCE + rawBytes;
+  const enough = wanted < rawBytes ? LZ4_SOURCE + wanted : u32.MAX_VALUE;
   let from = LZ4_TARGET;
   let to = LZ4_SOURCE;
   while (from < end) {
+    if (to >= enough) return true;
     const token = <u32>load<u8>(packedAt(from++, 1));
     let literals = token >>> 4;
     if (literals < LONG) {

@@ -150,13 +150,60 @@ t.test('any strings come back', async () => {
   );
 });
 
-t.test('one value of a text reads its piece alone', async (t) => {
+t.test('one value of a text reads its piece alone, the next one keeps it', async (t) => {
   const texts = repeat(5000, (i) => `unique text number ${i}`);
   const { chunk, reads } = write(build(texts), 0, 5000);
   t.equal(textAt(chunk, 2048), texts[2048]);
-  t.equal(textAt(chunk, 3071), texts[3071]);
   t.same(reads, [0, 3]);
+  for (const index of [3071, 2047 + 17, 2048]) t.equal(textAt(chunk, index), texts[index]);
+  t.same(reads, [0, 3, 3]);
 });
+
+t.test(
+  'single values are the same as those of a whole chunk, large pieces and entries too',
+  async (t) => {
+    const tables: [string, string[]][] = [
+      ['a dictionary', repeat(9000, (i) => `a longer value ${i % 900}`)],
+      ['a large dictionary', repeat(9000, (i) => `${i % 900} `.repeat(200))],
+      ['a text', repeat(5000, (i) => `unique text number ${i}`)],
+      ['a text that is stored plain', repeat(1200, (i) => `${(i * 2654435761) % 2 ** 32}`)],
+      ['a text of large pieces', repeat(2100, (i) => `${i}`.repeat(120))],
+    ];
+    for (const [name, texts] of tables) {
+      const { chunk, encoding } = write(build(texts), 0, texts.length);
+      t.ok(encoding === StringEncoding.DICTIONARY || encoding === StringEncoding.TEXT);
+      for (let index = 0; index < texts.length; index += 61) {
+        if (textAt(chunk, index) !== texts[index]) t.fail(`${index} of ${name}`);
+        if (index % 3 > 0) chunk.rest();
+      }
+    }
+  },
+);
+
+t.test(
+  'a single entry of a dictionary whose lengths are not those of its bytes is damage',
+  async (t) => {
+    const texts = repeat(9000, (i) => `a longer value ${i % 900}`);
+    const out = new RegionWriter();
+    const builder = build(texts);
+    writeDictionary(out, builder, usedEntries(builder, 0, 9000), 0, 9000, undefined);
+    const reader = new RegionReader(out.meta.bytes());
+    const entryCount = reader.meta.varint();
+    const area = Buffer.concat(out.regions.parts());
+    const regions = [reader.region(), reader.region()].map(
+      (at) => at.inline ?? area.subarray(at.offset, at.offset + at.bytes),
+    );
+    const opened = (count: number): StringChunk =>
+      new StringChunk(
+        StringEncoding.DICTIONARY,
+        { region: (number) => regions[number] },
+        9000,
+        count,
+      );
+    t.equal(textAt(opened(entryCount), 7), texts[7]);
+    t.throws(() => textAt(opened(entryCount - 128), 7), { code: 'CORRUPTION' });
+  },
+);
 
 t.test(
   'a column of distinct values goes without a dictionary for some blocks, then tries again',

@@ -10,6 +10,7 @@ import {
   compress,
   compressPlain,
   decompress,
+  decompressPart,
   decompressPlain,
 } from '../../engine/packed/compress.ts';
 import { Lz4Kernel } from '../../engine/packed/lz4-kernel.ts';
@@ -47,6 +48,42 @@ t.test('compressed pieces come back, whatever they are', async () => {
     }),
   );
 });
+
+t.test(
+  'parts of what was compressed are those of the whole, by the kernel and without it',
+  async (t) => {
+    const texts = [
+      Buffer.from('a line that comes again and again, with a number behind it: 17\n'.repeat(90)),
+      Buffer.from(Array.from({ length: 400 }, (_, at) => `${at * at} of ${at}\n`).join('')),
+    ];
+    const room = new Uint8Array(8_192);
+    for (const form of ['checked', 'off'] as const) {
+      useKernels(form);
+      for (const raw of texts) {
+        for (const pack of [compress, coldCompressor()]) {
+          const packed = pack(raw) ?? t.fail('it is compressed');
+          if (!(packed instanceof Uint8Array)) continue;
+          for (let from = 0; from <= raw.length; from += 37) {
+            for (const to of [from, from + 1, from + 60, raw.length]) {
+              const end = Math.min(Math.max(to, from), raw.length);
+              const part = decompressPart(packed, raw.length, from, end, () => room);
+              if (Buffer.compare(part, raw.subarray(from, end)) !== 0) t.fail(`${from} to ${end}`);
+            }
+          }
+          t.throws(() => decompressPart(packed, raw.length + 1, 0, 5, () => room), {
+            code: 'CORRUPTION',
+          });
+        }
+      }
+      const broken = compress(texts[0]) ?? new Uint8Array(0);
+      broken.fill(0, 4, 12);
+      t.throws(() => decompressPart(broken, texts[0].length, 10, 90, () => room), {
+        code: 'CORRUPTION',
+      });
+    }
+    useKernels('checked');
+  },
+);
 
 /** Reports whether bytes come back from the kernel, which makes no more of them than the library by a tenth. */
 function isAlike(bytes: Uint8Array): boolean {

@@ -151,6 +151,57 @@ t.test('a page is full when others find a block damaged whose events they rebuil
   t.ok(damagedCount > 3, `${damagedCount} of them damaged`);
 });
 
+t.test('events of a short page are rebuilt by those who find their rows', async (t) => {
+  const shelf = await shelfOf(6);
+  const snapshot = { blocks: shelf.refs };
+  const query: ListQuery = {
+    ...{ fromMs: 0, toMs: 2_000, predicate: word('rare'), order: 'desc' },
+    ...{ limit: 200, event: true, columns: [{ type: 'attribute', path: 'custom.n' }] },
+  };
+  const wanted = run(listUnits(shelf.reader, snapshot, query)).events;
+  t.ok(wanted.length > 20 && wanted.length < query.limit, `${wanted.length} events`);
+  for (let seed = 0; seed < 5; seed++) {
+    const crew = new Crew(shelf, 2, numbers(seed), seed > 2);
+    const offered: string[] = [];
+    const sharing: Sharing = {
+      ...{ rowsMin: crew.rowsMin, others: crew.others },
+      offer: (scan) => {
+        offered.push(scan.spec.type);
+        return crew.offer(scan);
+      },
+    };
+    t.same(crew.run(listUnits(shelf.reader, snapshot, query, sharing)).events, wanted);
+    t.notOk(offered.includes('events'), 'nothing is left to be rebuilt');
+  }
+});
+
+t.test('a short page is full when a block is damaged whose rows were found', async (t) => {
+  let damagedCount = 0;
+  for (let share = 0.2; share < 1; share += 0.05) {
+    const shelf = await shelfOf(4);
+    const ref = shelf.refs[7];
+    const intact = { blocks: shelf.refs.filter((other) => other !== ref) };
+    const query: ListQuery = {
+      ...{ fromMs: 0, toMs: 2_000, predicate: word('rare'), order: 'desc' },
+      ...{ limit: 25, event: true, columns: [] },
+    };
+    const wanted = run(listUnits(shelf.reader, intact, query)).events;
+    shelf.disk.damage(segmentPath(ref.segment), (bytes) => {
+      const at = Math.floor(bytes.length * share);
+      return bytes.fill(0xff, at, at + 4);
+    });
+    for (const sharing of [undefined, new Crew(shelf, 2, numbers(3))]) {
+      const units = listUnits(shelf.reader, { blocks: shelf.refs }, query, sharing);
+      const { events, stats } = sharing === undefined ? run(units) : sharing.run(units);
+      t.equal(events.length, query.limit);
+      if (stats.blocksDamaged === 0) continue;
+      damagedCount++;
+      t.same(events, wanted);
+    }
+  }
+  t.ok(damagedCount > 3, `${damagedCount} of them damaged`);
+});
+
 t.test('events of others count for the memory of a query', async (t) => {
   const shelf = await shelfOf(5);
   const query: ListQuery = {

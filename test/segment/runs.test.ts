@@ -92,6 +92,10 @@ t.test('a block that repeats rows has their sequences first', async (t) => {
   ];
   const block = open(frameOf(batchOf(rows), 0, 6, runs));
   t.same([...block.keys().sequences], [10, 11, 20, 2 ** 33, 2 ** 33 + 1, 2 ** 33 + 2]);
+  const many = Array.from({ length: 400 }, (_, row) => rows[row % rows.length]);
+  const keys = open(frameOf(batchOf(many), 0, 400, runs)).keysOf(1);
+  const alone = [0, 1, 2, 3, 399].map((row) => keys.sequenceAt(row));
+  t.same(alone, [10, 11, 20, 2 ** 33, 2 ** 33 + 396], 'one by one too');
   t.match(JSON.parse(block.eventText(5)), { message: 'row 5' });
   const whole = open(frameOf(batchOf(rows), 0, 2, [{ first: 7, rows: 2 }]));
   t.same([...whole.keys().sequences], [7, 8]);

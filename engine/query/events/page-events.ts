@@ -115,7 +115,8 @@ export class PageEvents {
   ): Offer | undefined {
     const lacking = this.#chunks.reduce((sum, { rows }) => sum + rows.length, 0);
     const events = lacking + OPENING_EVENTS * new Set(refs).size;
-    if (sharing === undefined || events * EVENT_ROWS < sharing.rowsMin) return undefined;
+    if (sharing === undefined || lacking === 0) return undefined;
+    if (events * EVENT_ROWS < sharing.rowsMin) return undefined;
     const rows = this.#chunks.map((chunk) => chunk.rows);
     return sharing.offer({
       refs: packRefs(refs),

@@ -73,6 +73,7 @@ export class BlockChunks {
     const known = this.#strings.get(index);
     if (known !== undefined) return known;
     const source: StringSource = {
+      isSealed: this.#head.ref.sealed,
       region: (number, scratch) => this.#regions.region(entry.regions[number], scratch),
       numbers: (number) =>
         number === 1 && entry.encoding === StringEncoding.SHARED

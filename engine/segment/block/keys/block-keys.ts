@@ -85,8 +85,11 @@ export class BlockKeys implements RowKeyReader {
     }
     if (this.#all !== undefined || (isFew && this.#single !== undefined)) return;
     const { keys } = this.#directory;
-    if (isFew && keys !== undefined) {
-      this.#single = openRowKeys(this.#read(keys), this.#ref.rowCount, this.#marks());
+    if (isFew) {
+      this.#single =
+        keys === undefined
+          ? this.#arrivalKeys()
+          : openRowKeys(this.#read(keys), this.#ref.rowCount, this.#marks());
     }
     if (!isFew || this.#single === undefined) this.all();
   }
@@ -143,6 +146,20 @@ export class BlockKeys implements RowKeyReader {
 
   #reader(region: Region): ByteReader {
     return new ByteReader(this.#read(region));
+  }
+
+  /** Keys of a log block: its rows are of one writer, and in the order of their sequences but for runs. */
+  #arrivalKeys(): SingleKeys {
+    const { runs } = this.#directory;
+    const sequenceAt = (row: number): number => {
+      let at = row;
+      for (const { first, rows } of runs) {
+        if (at < rows) return first + at;
+        at -= rows;
+      }
+      return this.#firstSequence + at;
+    };
+    return { writerAt: () => this.#ref.writer, sequenceAt, rest: () => 0 };
   }
 
   #readAll(): RowKeys {
