@@ -24,8 +24,9 @@ import type { FoundEvents } from './found-events.ts';
 const CHUNK_EVENTS = 32;
 /** Rows that are searched in the time that it takes to rebuild an event. */
 const EVENT_ROWS = 512;
-/** Events that are rebuilt in the time that it takes to open a block. */
+/** Events that are rebuilt in the time that it takes to open a sealed block, and one whose texts are not in order. */
 const OPENING_EVENTS = 3;
+const LOG_OPENING_EVENTS = 6;
 /** Rows that were found are not looked for. */
 const NO_REACH: Reach = { fromMs: 0, toMs: 0 };
 
@@ -114,7 +115,8 @@ export class PageEvents {
     sharing: Sharing | undefined,
   ): Offer | undefined {
     const lacking = this.#chunks.reduce((sum, { rows }) => sum + rows.length, 0);
-    const events = lacking + OPENING_EVENTS * new Set(refs).size;
+    let events = lacking;
+    for (const { sealed } of new Set(refs)) events += sealed ? OPENING_EVENTS : LOG_OPENING_EVENTS;
     if (sharing === undefined || lacking === 0) return undefined;
     if (events * EVENT_ROWS < sharing.rowsMin) return undefined;
     const rows = this.#chunks.map((chunk) => chunk.rows);
