@@ -72,22 +72,29 @@ function counted(
 }
 
 /** Rows by text that has some, in each parent; `undefined` when texts cannot be told apart. */
-function found(part: CountedHashes): Map<string, number[]> | undefined {
+function found(parts: readonly CountedHashes[]): Map<string, number[]> | undefined {
   const table = new ValueTable(1);
-  const all = Uint32Array.from(part.hashes, (_, number) => number);
-  const numbers = finished(part.numbersIn(table, all));
-  if (numbers === undefined) return undefined;
   const byText = new Map<string, number[]>();
-  for (const number of all) {
-    const key = table.key(numbers[number]);
-    const counts = Array.from({ length: PARENTS }, (_, parent) => part.countOf(parent, number));
-    if (counts.some((count) => count > 0))
-      byText.set(key.type === 'string' ? key.text : '', counts);
+  for (const part of parts) {
+    const all = Uint32Array.from(part.hashes, (_, number) => number);
+    const numbers = finished(part.numbersIn(table, all));
+    if (numbers === undefined) return undefined;
+    for (const number of all) {
+      const counts = Array.from({ length: PARENTS }, (_, parent) => part.countOf(parent, number));
+      if (counts.every((count) => count === 0)) continue;
+      const key = table.key(numbers[number]);
+      const text = key.type === 'string' ? key.text : '';
+      const before = byText.get(text) ?? counts.map(() => 0);
+      byText.set(
+        text,
+        counts.map((count, parent) => count + before[parent]),
+      );
+    }
   }
-  return byText;
+  return new Map([...byText].sort());
 }
 
-function finish(counts: HashCounts, blocks: readonly Made[]): CountedHashes {
+function finish(counts: HashCounts, blocks: readonly Made[]): CountedHashes[] {
   return counts.finish(({ segment }) => keptEntries(entriesOf(blocks[segment])));
 }
 
@@ -115,18 +122,26 @@ t.test(
         const others = new StringNumbers();
         const right = counted(others, blocks.slice(cut), Math.min(cut, blocks.length), hashOf);
         finished(left.merge(structuredClone(right.data)));
-        const part = finish(left, blocks);
-        t.strictSame(new Map([...(found(part) ?? [])].sort()), rowsByText(blocks));
-        const [{ counts }] = part.stretches(1, 3);
-        t.same(
-          [...counts],
-          [0, 1, 2].slice(0, counts.length).map((entry) => part.countOf(1, entry)),
-        );
+        const parts = finish(left, blocks);
+        t.equal(parts.length, 2);
+        t.strictSame(found(parts), rowsByText(blocks));
+        for (const part of parts) {
+          const [{ counts }] = part.stretches(1, 3);
+          t.same(
+            [...counts],
+            [0, 1, 2].slice(0, counts.length).map((entry) => part.countOf(1, entry)),
+          );
+        }
+        t.ok(finished(left.unite()), 'they are put together');
+        t.notOk(finished(left.unite()), 'they are together');
+        const united = finish(left, blocks);
+        t.equal(united.length, 1);
+        t.strictSame(found(united), rowsByText(blocks));
         // The next counts get the memory of these.
         left.free();
         // What is numbered and read by now is asked again, of some of the blocks alone.
         const again = finish(counted(strings, blocks.slice(0, cut), 0, hashOf), blocks);
-        t.strictSame(new Map([...(found(again) ?? [])].sort()), rowsByText(blocks.slice(0, cut)));
+        t.strictSame(found(again), rowsByText(blocks.slice(0, cut)));
       }),
       { numRuns: 50 },
     );
@@ -138,7 +153,7 @@ t.test('texts of one hash are not told apart', async (t) => {
     { texts: ['t1', 't2'], parents: [0, 1], isText: false },
     { texts: ['t12', 't1'], parents: [0, 0], isText: true },
   ];
-  const part = finish(
+  const [part] = finish(
     counted(new StringNumbers(), blocks, 0, (text) => text.length),
     blocks,
   );

@@ -350,7 +350,12 @@ export class EntryCounts implements BlockVisitor {
     this.#hashed?.free();
   }
 
-  /** The counts, in units; to be called once, after the last block. */
+  /** Puts what several have counted by hashes together, in units; false when they are together. */
+  *unite(): Units<boolean> {
+    return this.#hashed !== undefined && (yield* this.#hashed.unite());
+  }
+
+  /** The counts, in units; to be called after the last block. */
   *finish(): Units<CountedEntries[]> {
     const { parentCount } = this;
     const { numbers } = this.#level;
@@ -365,7 +370,7 @@ export class EntryCounts implements BlockVisitor {
     });
     const parts: CountedEntries[] = [...this.#dictionaries.values()];
     if (numbers.count > 0) parts.push(new CountedValues(numbers, counts));
-    if (this.#hashed !== undefined) parts.push(this.#hashed.finish((ref) => this.#ownOf(ref)));
+    if (this.#hashed !== undefined) parts.push(...this.#hashed.finish((ref) => this.#ownOf(ref)));
     return parts;
   }
 

@@ -60,6 +60,10 @@ export function* offerFirst(
   let found: Float64Array[] | undefined;
   try {
     found = yield* firstOf(yield* counted.finish(), counted.parentCount, limit, table);
+    // Fewer may be among the first when what threads have counted is together.
+    if (found === undefined && (yield* counted.unite())) {
+      found = yield* firstOf(yield* counted.finish(), counted.parentCount, limit, table);
+    }
   } catch (error) {
     if (!isDamage(error)) throw error;
   }

@@ -1,3 +1,4 @@
+import { must } from '../../base/assert.ts';
 import { sameBytes } from '../../base/hash.ts';
 import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Entries, KeptEntries } from '../../column/entries.ts';
@@ -41,6 +42,9 @@ export interface HashCountsData {
   blocks: { ref: BlockRef; numbers: Int32Array<ArrayBuffer> }[];
 }
 
+/** Counts of others by their hashes. */
+type OtherCounts = Pick<HashCountsData, 'hashes' | 'counts'>;
+
 /**
  * Events by hashes of strings that are entries of blocks, in each of some parents: no text is read until it is known
  * which hashes matter. Owned by one thread.
@@ -54,6 +58,8 @@ export class HashCounts {
   /** Numbers that may have counts: those below. */
   #count = 0;
   #blocks: NumberedBlock[] = [];
+  /** Counts that others have made of other blocks. */
+  #others: OtherCounts[] = [];
 
   constructor(strings: StringNumbers, parentCount: number) {
     this.strings = strings;
@@ -62,7 +68,8 @@ export class HashCounts {
 
   /** Memory that it takes, with that of the numbers. */
   get memoryBytes(): number {
-    return this.#counts.byteLength + this.strings.memoryBytes;
+    const others = this.#others.reduce((sum, { counts }) => sum + counts.byteLength, 0);
+    return this.#counts.byteLength + others + this.strings.memoryBytes;
   }
 
   /** Its parts; it is not to be used any more. */
@@ -93,47 +100,79 @@ export class HashCounts {
     }
   }
 
-  /** Adds what others have counted of other blocks, in units. */
+  /**
+   * Takes what others have counted of other blocks, in units. Their counts stay as they are: to find the numbers that
+   * these hashes have here takes longer than to look for a few of them in each.
+   */
   *merge({ hashes, counts, blocks }: HashCountsData): Units<void> {
-    const strings = this.strings;
-    const own = new Int32Array(hashes.length);
-    yield* inParts(hashes.length, UNIT_SLOTS, (from, to) => {
-      for (let number = from; number < to; number++) own[number] = strings.number(hashes[number]);
-    });
-    for (const { ref, numbers } of blocks) {
-      this.#keep(strings.add(ref, numbers.length, (entry) => own[numbers[entry]]));
-      yield;
+    const known = blocks.map(({ ref }) => this.strings.find(ref));
+    const own = known.includes(undefined) ? yield* this.#numbersOf(hashes) : undefined;
+    for (const [at, { ref, numbers }] of blocks.entries()) {
+      const numberOf = (entry: number): number => must(own, 'numbers')[numbers[entry]];
+      this.#keep(known[at] ?? this.strings.add(ref, numbers.length, numberOf));
+      if (known[at] === undefined) yield;
     }
-    for (let parent = 0; parent < this.parentCount; parent++) {
-      const [first, target] = [parent * own.length, parent * this.#room];
-      yield* inParts(own.length, UNIT_SLOTS, (from, to) => {
-        for (let at = from; at < to; at++) this.#counts[target + own[at]] += counts[first + at];
-      });
-    }
+    this.#others.push({ hashes, counts });
   }
 
-  /** The counts, after the last block; `entriesOf` gives the entries of a block, and throws what it likes. */
-  finish(entriesOf: (ref: BlockRef) => KeptEntries): CountedHashes {
+  /** Adds what others have counted to what it has itself, in units; whether they have counted anything. */
+  *unite(): Units<boolean> {
+    const others = this.#others;
+    this.#others = [];
+    for (const { hashes, counts } of others) {
+      const own = yield* this.#numbersOf(hashes);
+      this.#makeRoom();
+      for (let parent = 0; parent < this.parentCount; parent++) {
+        const [first, target] = [parent * own.length, parent * this.#room];
+        yield* inParts(own.length, UNIT_SLOTS, (from, to) => {
+          for (let at = from; at < to; at++) this.#counts[target + own[at]] += counts[first + at];
+        });
+      }
+      free(counts);
+    }
+    return others.length > 0;
+  }
+
+  /** The numbers of hashes, in units. */
+  *#numbersOf(hashes: Int32Array): Units<Int32Array> {
+    const numbers = new Int32Array(hashes.length);
+    yield* inParts(hashes.length, UNIT_SLOTS, (from, to) => {
+      for (let at = from; at < to; at++) numbers[at] = this.strings.number(hashes[at]);
+    });
+    return numbers;
+  }
+
+  /**
+   * The counts, after the last block: its own, and those of each other; `entriesOf` gives the entries of a block, and
+   * throws what it likes.
+   */
+  finish(entriesOf: (ref: BlockRef) => KeptEntries): CountedHashes[] {
     const hashes = this.strings.hashes(this.#count);
-    return new CountedHashes(
-      this.strings,
-      hashes,
-      this.#counts,
-      this.#room,
-      this.#blocks,
-      entriesOf,
-    );
+    const source = { strings: this.strings, blocks: this.#blocks, entriesOf };
+    return [
+      new CountedHashes(source, hashes, this.#counts, this.#room, true),
+      ...this.#others.map(
+        (other) =>
+          new CountedHashes(source, other.hashes, other.counts, other.hashes.length, false),
+      ),
+    ];
   }
 
   /** Frees the memory of its counts. */
   free(): void {
     giveBack(this.#counts);
     this.#counts = new Uint32Array(0);
+    for (const { counts } of this.#others) free(counts);
+    this.#others = [];
   }
 
   /** Takes a block, and makes room for the numbers that there are now. */
   #keep(block: NumberedBlock): void {
     this.#blocks.push(block);
+    this.#makeRoom();
+  }
+
+  #makeRoom(): void {
     this.#count = this.strings.count;
     if (this.#count <= this.#room) return;
     const room = Math.max(this.#count, this.#room * 2);
@@ -154,33 +193,37 @@ export class HashCounts {
   }
 }
 
+/** Blocks whose entries have numbers; `entriesOf` gives the entries of one, and throws what it likes. */
+interface NumberedSource {
+  strings: StringNumbers;
+  blocks: readonly NumberedBlock[];
+  entriesOf: (ref: BlockRef) => KeptEntries;
+}
+
 /** Strings by their hashes, as entries that are counted. */
 export class CountedHashes implements CountedEntries {
   readonly isComplete = true;
   readonly isRanked = false;
   readonly hashes: Int32Array;
-  readonly #strings: StringNumbers;
+  readonly #source: NumberedSource;
   /** Parent after parent. */
   readonly #counts: Uint32Array;
   readonly #room: number;
-  readonly #blocks: readonly NumberedBlock[];
-  readonly #entriesOf: (ref: BlockRef) => KeptEntries;
+  readonly #isNumbered: boolean;
 
-  /** Those of number n in parent p are `counts[p * room + n]`. */
+  /** Those of hash h in parent p are `counts[p * room + h]`. `isNumbered`: h is its number among the strings. */
   constructor(
-    strings: StringNumbers,
+    source: NumberedSource,
     hashes: Int32Array,
     counts: Uint32Array,
     room: number,
-    blocks: readonly NumberedBlock[],
-    entriesOf: (ref: BlockRef) => KeptEntries,
+    isNumbered: boolean,
   ) {
-    this.#strings = strings;
+    this.#source = source;
     this.hashes = hashes;
     this.#counts = counts;
     this.#room = room;
-    this.#blocks = blocks;
-    this.#entriesOf = entriesOf;
+    this.#isNumbered = isNumbered;
   }
 
   *hashUnits(): Units<Int32Array> {
@@ -211,8 +254,12 @@ export class CountedHashes implements CountedEntries {
    * table, which takes them; `undefined` when several strings have one hash. Throws CORRUPTION.
    */
   *numbersIn(table: ValueTable, wanted: Uint32Array): Units<Int32Array | undefined> {
-    const known = this.#strings.texts.of(wanted);
-    if (!(yield* this.#readTexts(known, wanted))) return undefined;
+    const { strings } = this.#source;
+    const numbers = this.#isNumbered
+      ? wanted
+      : wanted.map((entry) => strings.number(this.hashes[entry]));
+    const known = strings.texts.of(numbers);
+    if (!(yield* this.#readTexts(known, numbers))) return undefined;
     return Int32Array.from(known, ({ bytes }) =>
       bytes === undefined ? -1 : table.string(bytes, 0, bytes.length),
     );
@@ -220,13 +267,14 @@ export class CountedHashes implements CountedEntries {
 
   /** Reads texts in the blocks in which they were not looked for; false when two of them have one number. */
   *#readTexts(known: readonly NumberText[], wanted: Uint32Array): Units<boolean> {
-    const { texts } = this.#strings;
-    const through = lookedThrough(known, this.#strings.blockCount);
-    const left = this.#blocks.filter(({ place }) => !hasRow(through, place));
+    const { strings, blocks, entriesOf } = this.#source;
+    const { texts } = strings;
+    const through = lookedThrough(known, strings.blockCount);
+    const left = blocks.filter(({ place }) => !hasRow(through, place));
     if (left.length === 0) return true;
     // Asked for each entry, these would not stay in the processor's cache as places.
-    const isWanted = new Uint8Array(this.hashes.length);
-    const places = new Int32Array(this.hashes.length);
+    const isWanted = new Uint8Array(strings.count);
+    const places = new Int32Array(strings.count);
     for (let place = 0; place < wanted.length; place++) {
       isWanted[wanted[place]] = 1;
       places[wanted[place]] = place;
@@ -236,9 +284,9 @@ export class CountedHashes implements CountedEntries {
       if (pace.isFull((end - first) >>> ENTRIES_BITS)) yield;
       let entries: Entries | undefined;
       for (let entry = 0; entry < end - first; entry++) {
-        const number = this.#strings.numbers[first + entry];
+        const number = strings.numbers[first + entry];
         if (isWanted[number] !== 1) continue;
-        entries ??= yield* this.#entriesOf(ref).entryUnits();
+        entries ??= yield* entriesOf(ref).entryUnits();
         const { bytes, offsets } = entries;
         const [start, stop] = [offsets[entry], offsets[entry + 1]];
         const text = known[places[number]];
