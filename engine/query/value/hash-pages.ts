@@ -37,6 +37,7 @@ export class HashPages {
   /** Slots that are taken, by page. */
   #taken = new Uint32Array(1);
   #pageMask = 0;
+  #bytes = 0;
 
   constructor(form: SlotForm) {
     this.#form = form;
@@ -45,7 +46,7 @@ export class HashPages {
 
   /** Memory that it takes. */
   get memoryBytes(): number {
-    return this.#pages.reduce((sum, page) => sum + page.byteLength, 0);
+    return this.#bytes;
   }
 
   /** All pages, which are not to be written any more. */
@@ -70,7 +71,9 @@ export class HashPages {
   }
 
   #newPage(slotCount: number): Int32Array<ArrayBuffer> {
-    return new Int32Array(slotCount * this.#form.words);
+    const page = new Int32Array(slotCount * this.#form.words);
+    this.#bytes += page.byteLength;
+    return page;
   }
 
   #placeOf(hash: number): number {
@@ -84,6 +87,7 @@ export class HashPages {
     this.#pageMask = count - 1;
     this.#taken = new Uint32Array(count);
     const slotCount = (PAGED_MIN / count) * 4;
+    this.#bytes -= page.byteLength;
     this.#pages = Array.from({ length: count }, () => this.#newPage(slotCount));
     this.#moveAll(page);
   }
@@ -92,7 +96,8 @@ export class HashPages {
   #grow(place: number): void {
     const page = this.#pages[place];
     const isHalfOver = this.#countOver(page) * 2 > this.#taken[place];
-    this.#pages[place] = new Int32Array(isHalfOver ? page.length : page.length * 2);
+    this.#bytes -= page.byteLength;
+    this.#pages[place] = this.#newPage((page.length / this.#form.words) * (isHalfOver ? 1 : 2));
     this.#taken[place] = 0;
     this.#moveAll(page);
   }
