@@ -37,6 +37,8 @@ export class Pattern {
   readonly groupCount: number;
   /** Instructions of the automaton. */
   readonly size: number;
+  /** The pattern in the syntax of RE2. */
+  readonly source: string;
 
   #automaton: RE2JS;
   #native: RegExp | undefined;
@@ -51,6 +53,7 @@ export class Pattern {
 
   /** Throws PatternError. `read` comes from `readPattern`, with a capture for each group. */
   constructor(read: PatternText) {
+    this.source = read.source;
     this.#automaton = compile(anchored(read.source));
     this.groupCount = this.#automaton.groupCount();
     const size = this.#automaton.programSize();
@@ -108,6 +111,11 @@ export class Pattern {
     for (let at = 0; at < first.length; at++) if (first[at][bytes[start + at]] === 0) return false;
     for (let at = 0; at < last.length; at++) if (last[at][bytes[end - 1 - at]] === 0) return false;
     return true;
+  }
+
+  /** The automaton of whole texts. */
+  get program(): Program {
+    return (this.#automaton.re2() as { prog: Program }).prog;
   }
 
   /** Matches the whole of `text`; `group` gives the parts until `forget`. */
@@ -216,11 +224,12 @@ function itemsOf(native: string): Item[] | undefined {
 const BEGINNING_MAX = 8;
 const STATES_MAX = 100;
 /** Operations of an automaton. Source: re2js, Inst. */
-const Operation = {
+export const Operation = {
   ALT: 1,
   CAPTURE: 3,
   EMPTY_WIDTH: 4,
   FAIL: 5,
+  MATCH: 6,
   NOP: 7,
   RUNE: 8,
   RUNE1: 9,
@@ -234,16 +243,23 @@ const TAKING = new Set<number>([
   Operation.ANY,
   Operation.ANY_IN_LINE,
 ]);
-interface Instruction {
+/** An instruction of an automaton: what it does, and those behind it. */
+export interface Instruction {
   op: number;
   out: number;
   arg: number;
   matchRune(point: number): boolean;
 }
 
+/** The instructions of an automaton, and the first one. */
+export interface Program {
+  inst: readonly Instruction[];
+  start: number;
+}
+
 /** The bytes, in UTF-8, with which texts that an automaton may match begin: by place, 1 by byte. */
 function beginningOf(automaton: RE2JS): readonly Uint8Array[] {
-  const { prog } = automaton.re2() as { prog: { inst: readonly Instruction[]; start: number } };
+  const { prog } = automaton.re2() as { prog: Program };
   const tables: Uint8Array[] = [];
   let states = [prog.start];
   while (tables.length < BEGINNING_MAX) {

@@ -5,6 +5,7 @@ import type {
   EntrySource,
   PossibleParts,
   Scratch,
+  StoredPieces,
   Terms,
 } from './entries.ts';
 import type { Kind } from './kind.ts';
@@ -55,6 +56,8 @@ export interface StringColumn {
    * hold until it is used again. Throws CORRUPTION.
    */
   piece?(first: number, scratch?: Scratch): Entries;
+  /** The pieces of a text as they are stored, when each row has an entry of its own, in their order. */
+  readonly storedPieces?: StoredPieces | undefined;
   /**
    * Finds the parts that may have what is looked for, of some pieces of PIECE_ENTRIES entries each; `undefined` when it
    * is not known.

@@ -1,5 +1,6 @@
 import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import type { Units } from '../base/pause.ts';
+import type { PackedValues } from '../packed/cells.ts';
 import type { CountRuns } from './count-runs.ts';
 
 /** Strings that lie one after the other: entry e is `bytes[offsets[e], offsets[e + 1])`. Not to be written. */
@@ -49,6 +50,23 @@ export class Scratch {
 /** Memory for `count` bytes, and for a quarter more: the next piece may be somewhat larger. */
 function roomy(count: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(count + (count >>> 2));
+}
+
+/** A piece of a text as it is stored: the lengths of its values, and their bytes, compressed when these are fewer. */
+export interface StoredTexts {
+  lengths: PackedValues;
+  stored: Uint8Array;
+}
+
+/** The pieces of a text, of PIECE_ENTRIES values each, as they are stored. Throws CORRUPTION. */
+export interface StoredPieces {
+  /** The lengths of the values of a piece, good until others are read; `undefined` when they are not packed. */
+  lengths(piece: number): PackedValues | undefined;
+  /**
+   * The bytes of the piece `first` and of others behind it, those before `end` at most, as many as are read together;
+   * good until `scratch` is used again.
+   */
+  bytes(first: number, end: number, scratch: Scratch): Uint8Array[];
 }
 
 /** Some bytes in which a string lies. */

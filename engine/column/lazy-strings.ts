@@ -12,6 +12,7 @@ import {
   PIECE_ENTRIES,
   type PossibleParts,
   type Scratch,
+  type StoredPieces,
   type StringPlace,
   type SumKeeper,
   type SumKey,
@@ -212,6 +213,8 @@ export interface TextReads {
    * it is given.
    */
   piece(first: number, scratch?: Scratch): Entries;
+  /** The pieces as they are stored, when each row has an entry. */
+  stored?: StoredPieces | undefined;
   partsWith: StringColumn['partsWith'];
 }
 
@@ -252,6 +255,10 @@ export class TextColumn implements StringColumn {
 
   piece(first: number, scratch?: Scratch): Entries {
     return this.#reads.piece(first, scratch);
+  }
+
+  get storedPieces(): StoredPieces | undefined {
+    return this.#reads.stored;
   }
 
   partsWith(terms: Terms): PossibleParts | undefined {

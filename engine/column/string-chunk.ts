@@ -1,12 +1,21 @@
+import { must } from '../base/assert.ts';
 import { ByteReader, type FarBytes } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
-import { TEXT_PIECE_ROWS } from '../base/limits.ts';
+import { BLOCK_ROWS_MAX, TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { PackedValues } from '../packed/cells.ts';
 import { decompress, readPacked } from '../packed/compress.ts';
 import { free } from '../packed/growth.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
+import { packedPart } from '../packed/packed.ts';
 import { STRETCH_ROWS, type StringColumn } from './column.ts';
-import type { Entries, EntrySource, Scratch, StringPlace, SumKeeper } from './entries.ts';
+import type {
+  Entries,
+  EntrySource,
+  Scratch,
+  StoredPieces,
+  StringPlace,
+  SumKeeper,
+} from './entries.ts';
 import {
   DictionaryColumn,
   SharedStringColumn,
@@ -51,6 +60,11 @@ export interface StringSource {
   isSealed?: boolean;
   /** Bytes of a region, checked; in `scratch` when it is given and they fit. */
   region(number: number, scratch?: Uint8Array): Uint8Array;
+  /**
+   * Bytes of the region `first` and of others behind it, those before `end` at most, as many as are read together; in
+   * `scratch`.
+   */
+  together?(first: number, end: number, scratch: Scratch): Uint8Array[];
   /** Bytes of a region of numbers, of which no more are read than needed; as `region` gives them unless it is there. */
   numbers?(number: number): Uint8Array | FarBytes;
   /** The dictionary of the segment that a shared chunk has its entries in; only those need it. */
@@ -79,6 +93,16 @@ const ENTRIES_BYTES = 256;
 
 /** Bytes from which a string that rows share counts as if each row had its own. */
 const LONG_BYTES = 256;
+
+/** Ids of the texts of the largest block, once some were asked for. */
+let textIds = new Uint32Array(0);
+
+/** The ids of rows that each have a text of their own, which all columns of those share. */
+function idsOfTexts(rowCount: number): Uint32Array {
+  if (textIds.length === 0)
+    textIds = Uint32Array.from({ length: BLOCK_ROWS_MAX }, (_, row) => row + 1);
+  return textIds.subarray(0, rowCount);
+}
 
 /** A chunk of strings that is open for reading: one value, for which no more is read than needed, or the column. */
 export class StringChunk {
@@ -271,6 +295,7 @@ export class StringChunk {
         ids: () => guard(readIds),
         entries,
         piece: (first, scratch) => guard(() => this.piece(first / TEXT_PIECE_ROWS, scratch)),
+        stored: present === undefined ? this.#storedPieces(guard) : undefined,
         partsWith,
       };
       return new TextColumn(kind, this.#valueCount, reads, keeper);
@@ -280,6 +305,7 @@ export class StringChunk {
   }
 
   #idsByRow(present: PresentRows | undefined, rowCount: number): Uint32Array {
+    if (present === undefined && this.#isText) return idsOfTexts(rowCount);
     const dense = this.denseIds();
     if (present === undefined) return dense;
     const rows = present.rows();
@@ -338,6 +364,22 @@ export class StringChunk {
     const offsets = offsetsOf(this.#lengthStream().part(first, count), scratch?.offsets(count + 1));
     const bytes = this.#pieceBytes(number, offsets, scratch);
     return { first, offsets, bytes };
+  }
+
+  /** The pieces of a text as they are stored; `undefined` of a derived one, and of one whose values were read. */
+  #storedPieces(guard: <T>(read: () => T) => T): StoredPieces | undefined {
+    const source = this.#source;
+    if (this.#encoding !== StringEncoding.TEXT || source.together === undefined) return undefined;
+    return {
+      lengths: (piece) => {
+        const first = piece * TEXT_PIECE_ROWS;
+        const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
+        const all = guard(() => this.#lengthStream().packed(0));
+        return all && packedPart(all, first, count);
+      },
+      bytes: (first, end, scratch) =>
+        guard(() => must(source.together, 'reads').call(source, 1 + first, 1 + end, scratch)),
+    };
   }
 
   /** Lets go of what can be read again, but of entries that take little; the bytes that it still holds. */

@@ -1,5 +1,6 @@
 import { BLOCK_ROWS_MAX } from '../base/limits.ts';
 import { ThreadKernel } from '../kernel/thread-kernel.ts';
+import { packedWords } from './bitpack.ts';
 import {
   type CellRows,
   type CellSums,
@@ -67,6 +68,17 @@ export function countSpan(span: PackedSpan, ends: Uint32Array, runCount: number)
 export function chooseValues(values: PackedValues, chosen: Uint8Array): Uint32Array | undefined {
   const found = fits(values) ? ofThread.ask((kernel) => kernel.choose(values, chosen)) : undefined;
   return found?.answer ?? plain.chooseValues(values, chosen);
+}
+
+/** `count` of packed values from `from` on, a multiple of 128; `undefined` of patched ones. */
+export function packedPart(
+  { words, width, base, patches }: PackedValues,
+  from: number,
+  count: number,
+): PackedValues | undefined {
+  if (patches !== undefined) return undefined;
+  const first = packedWords(from, width);
+  return { words: words.subarray(first, first + packedWords(count, width)), count, width, base };
 }
 
 /** The numbers, below 2^31, in a new array; `undefined` when one is above `last`. */

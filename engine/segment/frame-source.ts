@@ -122,6 +122,33 @@ export class FrameSource {
     return bytes;
   }
 
+  /**
+   * The bytes of the first of some regions, and of those behind it that lie one behind the other, as far as they are
+   * read with one call; in `scratch`, until it is used again.
+   */
+  together(regions: readonly Region[], scratch: Scratch): Uint8Array[] {
+    const [head] = regions;
+    if (head.inline !== undefined) return [head.inline];
+    const from = this.#placeOf(head);
+    const found = [head];
+    let to = from + head.bytes;
+    for (const region of regions.slice(1)) {
+      if (region.inline !== undefined) break;
+      const place = this.#placeOf(region);
+      const isNext = place >= to && place < to + REGION_ALIGNMENT;
+      if (!isNext || place + region.bytes > from + TOGETHER_BYTES) break;
+      found.push(region);
+      to = place + region.bytes;
+    }
+    const bytes = this.#at(from - this.#ref.offset, to - from, scratch.stored(to - from));
+    return found.map((region) => {
+      const start = this.#placeOf(region) - from;
+      const own = bytes.subarray(start, start + region.bytes);
+      this.#check(region, own);
+      return own;
+    });
+  }
+
   /** Reads regions, those together that lie one behind the other, against their checksums; keeps nothing of them. */
   verify(regions: readonly Region[], scratch: Scratch): void {
     const all = regions.flatMap((region) => (region.inline === undefined ? [region] : []));

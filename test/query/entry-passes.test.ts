@@ -173,7 +173,8 @@ t.test('texts that are searched as a whole pass as one by one', async () => {
         at > 0 && ((holes >>> (at % 31)) & 3) !== 3 ? 1 : 0,
       );
       const together = asked.slice();
-      testEach({ bytes, offsets }, together, 1, finder, test);
+      const search = { finder, isExact: decides, needsLetters: false };
+      testEach({ bytes, offsets }, together, 1, search, test);
       const alone = asked.slice();
       testEach({ bytes, offsets }, alone, 1, undefined, test);
       if (Buffer.compare(together, alone) !== 0) throw new Error(`${together} is not ${alone}`);

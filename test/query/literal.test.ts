@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { useKernels } from '../../engine/kernel/kernel.ts';
 import { LiteralFinder } from '../../engine/query/filter/literal.ts';
-import { findInEach } from '../../engine/query/filter/literal-kernel.ts';
+import { findInEach } from '../../engine/query/filter/search-kernel.ts';
 
 /** Texts in which a literal is looked for, one behind the other. */
 
@@ -25,7 +25,7 @@ function textsOf(texts: readonly Uint8Array[], gap = 0): Texts {
 /** Searches in both forms. */
 function bothOf(texts: Texts, literal: Uint8Array): { found: number[]; wanted: number[] } {
   const finder = new LiteralFinder(literal);
-  const found = findInEach(texts, finder);
+  const found = findInEach(texts, { finder });
   const wanted: number[] = [];
   for (let text = 0; text < texts.offsets.length - 1; text++) {
     const [start, end] = texts.offsets.subarray(text, text + 2);
@@ -75,12 +75,17 @@ t.test('a long literal, and one as long as all texts, are found', async (t) => {
 
 t.test('what the kernel has no room for it leaves to the plain form', async (t) => {
   const short = new LiteralFinder(Buffer.from('ab'));
-  t.equal(findInEach(textsOf([new Uint8Array(2 ** 20 + 1)]), short), undefined);
-  t.equal(findInEach(textsOf(new Array(5_000).fill(new Uint8Array(1))), short), undefined);
+  t.equal(findInEach(textsOf([new Uint8Array(2 ** 20 + 1)]), { finder: short }), undefined);
   t.equal(
-    findInEach(textsOf([Buffer.from('ab')]), new LiteralFinder(Buffer.alloc(257, 'a'))),
+    findInEach(textsOf(new Array(5_000).fill(new Uint8Array(1))), { finder: short }),
+    undefined,
+  );
+  t.equal(
+    findInEach(textsOf([Buffer.from('ab')]), {
+      finder: new LiteralFinder(Buffer.alloc(257, 'a')),
+    }),
     undefined,
   );
   useKernels('off');
-  t.equal(findInEach(textsOf([Buffer.from('ab')]), short), undefined);
+  t.equal(findInEach(textsOf([Buffer.from('ab')]), { finder: short }), undefined);
 });

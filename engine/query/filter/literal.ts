@@ -12,6 +12,8 @@ const SHIFT_MAX = 255;
 export class LiteralFinder {
   /** True when all texts that hold the literal are asked for. */
   readonly decides: boolean;
+  /** True when all texts are asked for that hold it as a word, of those for which `keepsLetters`. */
+  readonly isWord: boolean;
   /** The bytes that are looked for, lower-cased. Not to be written. */
   readonly literal: Uint8Array;
   readonly #hasLetters: boolean;
@@ -21,7 +23,7 @@ export class LiteralFinder {
   readonly #lastShift: number;
 
   /** `literal` is lower-cased and has at least one byte. */
-  constructor(literal: Uint8Array, decides = false) {
+  constructor(literal: Uint8Array, decides = false, isWord = false) {
     assert(literal.length > 0 && literal.every((byte) => byte < 0x80), 'an ASCII literal');
     const last = literal.length - 1;
     const shifts = new Uint8Array(256).fill(Math.min(literal.length, SHIFT_MAX));
@@ -33,6 +35,7 @@ export class LiteralFinder {
     this.#shifts = shifts;
     this.#hasLetters = literal.some((byte) => byte >= 0x61 && byte <= 0x7a);
     this.decides = decides;
+    this.isWord = isWord;
   }
 
   get length(): number {

@@ -7,6 +7,7 @@ import type { PackedSpan } from '../../packed/cells.ts';
 import type { ColumnFacts } from '../../segment/column-outline.ts';
 import { hashOfValue, hashWords, needsValueHash } from '../../word/word-hash.ts';
 import { addRow, type Bitmap, keepRows, nextRow } from '../model/bitmap.ts';
+import type { TextSearch } from './automaton.ts';
 import { type Decimal, decimalKey, mantissaAt, parseDecimal } from './decimal.ts';
 import { ArrayCursor } from './json.ts';
 import type { LiteralFinder } from './literal.ts';
@@ -39,6 +40,8 @@ export interface ValueTest {
   readonly terms?: Terms;
   /** Finds what all strings contain that pass. */
   readonly finder?: LiteralFinder | undefined;
+  /** The same as a question to a kernel. */
+  readonly search?: TextSearch | undefined;
   numbers(column: NumberColumn, rows: Bitmap): Bitmap;
   /** The numbers that pass as they are stored, one a row; `undefined` when they are not stored together. */
   span?(column: NumberColumn): PackedSpan | undefined;

@@ -9,6 +9,7 @@ import { decodeText } from '../../segment/block/rebuild.ts';
 import { LOWER } from '../../word/word-hash.ts';
 import { addRow, addRows, type Bitmap, keepRows, nextRow } from '../model/bitmap.ts';
 import type { Pattern, WordPattern } from '../model/predicate.ts';
+import { automatonOf, type ByteAutomaton, type TextSearch } from './automaton.ts';
 import { finderOf, LiteralFinder } from './literal.ts';
 import type { ValueTest } from './match.ts';
 import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
@@ -76,15 +77,22 @@ abstract class PrintedTest implements ValueTest {
   }
 }
 
+/** A search for what a finder finds, if there is one. */
+function searchOf(finder: LiteralFinder | undefined): TextSearch | undefined {
+  return finder && { finder, isExact: finder.decides, needsLetters: false };
+}
+
 /** Compares texts with a pattern. */
 export class PatternTest extends PrintedTest {
   readonly finder: LiteralFinder | undefined;
+  readonly search: TextSearch | undefined;
   readonly #tokens: PatternTokens;
   readonly #fold: Uint8Array;
 
   constructor(pattern: Pattern, ignoresCase: boolean) {
     super();
     this.finder = finderOf(pattern, ignoresCase);
+    this.search = searchOf(this.finder);
     this.#fold = ignoresCase ? LOWER : SAME;
     this.#tokens = compilePattern(pattern).map((token) => this.#fold[token] ?? token);
   }
@@ -100,11 +108,13 @@ const OF_NUMBER_TEXTS = /^[\de.+-]*$/;
 /** Looks for an ASCII literal, without case. */
 export class ContainsTest extends PrintedTest {
   readonly finder: LiteralFinder;
+  readonly search: TextSearch | undefined;
   readonly #isOfNumbers: boolean;
 
   constructor(finder: LiteralFinder) {
     super();
     this.finder = finder;
+    this.search = { finder, isExact: true, needsLetters: false };
     this.#isOfNumbers = OF_NUMBER_TEXTS.test(asciiText(finder.literal, 0, finder.length));
   }
 
@@ -138,6 +148,7 @@ function isOfDate(word: WordPattern): boolean {
 export class WordsTest extends PrintedTest {
   readonly words: WordSequence;
   readonly terms: Terms;
+  readonly search: TextSearch | undefined;
   readonly #isOfNumbers: boolean;
   readonly #isOfDates: boolean;
 
@@ -145,6 +156,12 @@ export class WordsTest extends PrintedTest {
     super();
     this.words = words;
     this.terms = words.terms;
+    const { finder } = words;
+    this.search = finder && {
+      finder,
+      isExact: finder.isWord || finder.decides,
+      needsLetters: true,
+    };
     const literals = words.patterns
       .flat()
       .map((piece) => ('literal' in piece ? piece.literal : ''));
@@ -212,6 +229,7 @@ export class RegexTest extends PrintedTest {
   /** Prepared bytes `[from, to)` that are ASCII, as a text. */
   #ascii: { bytes: Uint8Array; from: number; to: number; text: string } | undefined;
   readonly finder: LiteralFinder | undefined;
+  #search: { search: TextSearch | undefined } | undefined;
 
   /** Throws PatternError. What `allowance` does not reach for is not compared. */
   constructor(source: string, allowance?: Allowance) {
@@ -223,6 +241,20 @@ export class RegexTest extends PrintedTest {
     if (read.literal.length >= LITERAL_MIN && ASCII.test(read.literal)) {
       this.finder = new LiteralFinder(encodeText(read.literal.toLowerCase()));
     }
+  }
+
+  /** The pattern as an automaton, which takes no steps of an allowance; where there is none what all texts hold. */
+  get search(): TextSearch | undefined {
+    if (this.#allowance !== undefined) return undefined;
+    this.#search ??= { search: this.#searchOf(automatonOf(this.#pattern)) };
+    return this.#search.search;
+  }
+
+  #searchOf(automaton: ByteAutomaton | undefined): TextSearch | undefined {
+    const { finder } = this;
+    return automaton === undefined
+      ? searchOf(finder)
+      : { finder, automaton, isExact: true, needsLetters: false };
   }
 
   prepare(bytes: Uint8Array, from: number, to: number): void {

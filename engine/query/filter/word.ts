@@ -4,7 +4,7 @@ import type { Terms } from '../../column/entries.ts';
 import { hashOfWord, LOWER } from '../../word/word-hash.ts';
 import { asciiEnd, runStart, wordEnd, wordStart } from '../../word/word-run.ts';
 import type { WordPattern } from '../model/predicate.ts';
-import { finderOf, type LiteralFinder } from './literal.ts';
+import { finderOf, LiteralFinder } from './literal.ts';
 import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
 import { encodeText, SAME } from './text.ts';
 
@@ -45,11 +45,13 @@ export class WordSequence {
       const text = word.map((piece) => ('literal' in piece ? piece.literal : '')).join('');
       return { literal: plain ? encodeText(text) : undefined, tokens: compilePattern(word) };
     });
-    this.finder = finderOf(words[0], words.length === 1);
     const literals = this.#words.flatMap(({ literal }) => literal ?? []);
     const longest = literals.toSorted((one, other) => other.length - one.length);
     this.terms = { words: longest.map(hashOfWord), value: undefined };
     this.only = words.length === 1 ? literals[0] : undefined;
+    const finder = finderOf(words[0], words.length === 1);
+    const isWord = finder !== undefined && finder.length === this.only?.length;
+    this.finder = isWord ? new LiteralFinder(finder.literal, false, true) : finder;
   }
 
   /**

@@ -6,7 +6,7 @@ import type { PackedSpan } from '../../packed/cells.ts';
 import { chooseValues } from '../../packed/packed.ts';
 import { anElementPasses, type ValueTest } from '../filter/match.ts';
 import { WordsTest } from '../filter/printed-test.ts';
-import { keepsLetters, type WordSequence } from '../filter/word.ts';
+import { keepsLetters } from '../filter/word.ts';
 import {
   addRow,
   addRows,
@@ -17,10 +17,13 @@ import {
   isEmpty,
   keepRows,
   nextRow,
+  noRows,
 } from '../model/bitmap.ts';
 import { partsOfRows } from '../model/units.ts';
-import { type EntryTest, entriesThatPass, type Passes, testEach } from './entry-passes.ts';
+import { type EntryTest, entriesThatPass, isMost, type Passes, testEach } from './entry-passes.ts';
+import { piecesWith } from './entry-words.ts';
 import { rowsOfNumbers } from './stretches.ts';
+import { textRows } from './text-rows.ts';
 
 /** Rows that are tested one by one in a unit, and words of a bitmap of as many. */
 const PART_ROWS = 2_048;
@@ -63,7 +66,10 @@ export function* spanThatPasses(
 export function* rowsThatPass(column: Column, test: ValueTest, rows: Bitmap): Units<Bitmap> {
   switch (column.kind) {
     case Kind.STRING:
-      return rowsOfEntries(column, yield* textsThatPass(column, test, rows), rows);
+      return (
+        (yield* rowsOfTexts(column, test, rows)) ??
+        rowsOfEntries(column, yield* textsThatPass(column, test, rows), rows)
+      );
     case Kind.ARRAY:
       return rowsOfEntries(column, yield* textsThatPass(column, test, rows), rows);
     case Kind.NUMBER:
@@ -75,6 +81,22 @@ export function* rowsThatPass(column: Column, test: ValueTest, rows: Bitmap): Un
     default:
       return unreachable(column);
   }
+}
+
+/** The rows among `rows` whose texts pass, when a kernel is to search these as they are stored. */
+function* rowsOfTexts(
+  column: StringColumn,
+  test: ValueTest,
+  rows: Bitmap,
+): Units<Bitmap | undefined> {
+  if (column.storedPieces === undefined || test.search === undefined || !isMost(rows))
+    return undefined;
+  const { terms } = test;
+  let possible = terms && column.partsWith?.(terms);
+  if (terms !== undefined) possible ??= yield* piecesWith(column, terms);
+  if (possible?.parts.includes(1) === false) return noRows(column.entryCount);
+  const found = textRows(column, test, rows, possible);
+  return found && (yield* found);
 }
 
 /** The rows among `rows` whose entry passes, as a new bitmap. Throws CORRUPTION. */
@@ -128,10 +150,10 @@ function arrayTestOf(test: ValueTest): EntryTest {
 
 /** Tests strings one after the other. */
 export function entryTestOf(test: ValueTest): EntryTest {
-  if (test instanceof WordsTest) return wordTestOf(test.words);
+  if (test instanceof WordsTest) return wordTestOf(test);
   return (bytes, offsets, passes, first) => {
     test.prepare?.(bytes, offsets[0], offsets[offsets.length - 1]);
-    testEach({ bytes, offsets }, passes, first, test.finder, (start, end) =>
+    testEach({ bytes, offsets }, passes, first, test.search, (start, end) =>
       test.text(bytes, start, end),
     );
   };
@@ -174,11 +196,10 @@ function booleansThatPass(column: BooleanColumn, test: ValueTest, rows: Bitmap):
   return found;
 }
 
-function wordTestOf(words: WordSequence): EntryTest {
+function wordTestOf({ words, search }: WordsTest): EntryTest {
   return (bytes, offsets, passes, first) => {
     const plain = keepsLetters(bytes.subarray(offsets[0], offsets[offsets.length - 1]));
-    const finder = plain ? words.finder : undefined;
-    testEach({ bytes, offsets }, passes, first, finder, (start, end) =>
+    testEach({ bytes, offsets }, passes, first, plain ? search : undefined, (start, end) =>
       words.matches(bytes, start, end, plain),
     );
   };

@@ -8,8 +8,9 @@ import {
   Scratch,
   type Terms,
 } from '../../column/entries.ts';
+import type { TextSearch } from '../filter/automaton.ts';
 import type { LiteralFinder } from '../filter/literal.ts';
-import { findInEach } from '../filter/literal-kernel.ts';
+import { FOUND, findInEach } from '../filter/search-kernel.ts';
 import { type Bitmap, countRows, nextRow } from '../model/bitmap.ts';
 import { isDamage } from '../model/source.ts';
 import { piecesWith } from './entry-words.ts';
@@ -52,46 +53,61 @@ export interface TestOwner {
   readonly terms?: Terms;
   /** Finder of a literal in all strings that pass: it tests a piece in less time than it takes to read it. */
   readonly finder?: LiteralFinder | undefined;
+  /** The same for an automaton. */
+  readonly search?: TextSearch | undefined;
 }
 
 /**
- * Tests the entries where `passes` has a 1. With `finder`, of what all entries that pass contain, the text is searched
+ * Tests the entries where `passes` has a 1. With `search`, of what all entries that pass contain, the text is searched
  * as a whole where most are wanted, and only entries are tested in which something was found.
  */
 export function testEach(
   { bytes, offsets }: Entries,
   passes: Uint8Array,
   first: number,
-  finder: LiteralFinder | undefined,
+  search: TextSearch | undefined,
   test: (start: number, end: number) => boolean,
 ): void {
   const count = offsets.length - 1;
-  if (finder !== undefined && isDense(passes, first, count)) {
+  if (search !== undefined && isDense(passes, first, count)) {
     const entries = { bytes, offsets };
-    const found = findInEach(entries, finder);
-    if (found === undefined) searchEach(entries, passes, first, finder, test);
-    else testFound(entries, passes, first, found, finder.decides ? undefined : test);
+    const found = findInEach(entries, search);
+    if (found !== undefined) testFound(entries, passes, first, found, search.isExact, test);
+    else if (search.finder !== undefined) searchEach(entries, passes, first, search.finder, test);
+    else testAll(entries, passes, first, test);
     return;
   }
-  for (let entry = 0; entry < count; entry++) {
+  testAll({ bytes, offsets }, passes, first, test);
+}
+
+function testAll(
+  { offsets }: Entries,
+  passes: Uint8Array,
+  first: number,
+  test: (start: number, end: number) => boolean,
+): void {
+  for (let entry = 0; entry < offsets.length - 1; entry++) {
     if (passes[first + entry] === 0) continue;
     passes[first + entry] = test(offsets[entry], offsets[entry + 1]) ? 1 : 0;
   }
 }
 
-/** Tests the entries for which `found` has a 1; without a test all of these pass. */
+/** Tests the entries of which `found` does not say all: with `isExact` those that are found pass. */
 function testFound(
   { offsets }: Entries,
   passes: Uint8Array,
   first: number,
   found: Uint8Array,
-  test: ((start: number, end: number) => boolean) | undefined,
+  isExact: boolean,
+  test: (start: number, end: number) => boolean,
 ): void {
-  const own = passes.subarray(first, first + offsets.length - 1);
-  for (let entry = 0; entry < own.length; entry++) own[entry] &= found[entry];
-  if (test === undefined) return;
-  for (let entry = own.indexOf(1); entry >= 0; entry = own.indexOf(1, entry + 1)) {
-    if (!test(offsets[entry], offsets[entry + 1])) own[entry] = 0;
+  const count = offsets.length - 1;
+  for (let entry = 0; entry < count; entry++) {
+    const known = found[entry];
+    if (known === 0) passes[first + entry] = 0;
+    else if (passes[first + entry] !== 0 && (known !== FOUND || !isExact)) {
+      passes[first + entry] = test(offsets[entry], offsets[entry + 1]) ? 1 : 0;
+    }
   }
 }
 
@@ -215,7 +231,7 @@ export function* entriesThatPass(
     if (known.isUsed && known.openCount > 0) yield* decideAll(known, shared, test, pace, weight);
   }
   if (known.openCount > 0) {
-    const isQuick = owner.finder !== undefined;
+    const isQuick = owner.finder !== undefined || owner.search?.automaton !== undefined;
     yield* decide(known, shared, column, rows, test, pace, weight, isQuick);
   }
   known.isUsed = true;
@@ -255,7 +271,7 @@ export function passesNone(owner: object, dictionary: () => EntrySource | undefi
 }
 
 /** True when entries are looked for by as many rows that it does not matter which. */
-function isMost(rows: Bitmap): boolean {
+export function isMost(rows: Bitmap): boolean {
   return countRows(rows) * SPARSE_RATIO >= rows.length << 5;
 }
 
@@ -434,7 +450,7 @@ function knownOf(owner: TestOwner, dictionary: EntrySource, possible?: PossibleP
 }
 
 /** True when a piece may have what is looked for; one that is in no part may. */
-function mayHave(possible: PossibleParts | undefined, piece: number): boolean {
+export function mayHave(possible: PossibleParts | undefined, piece: number): boolean {
   return possible?.parts[Math.floor(piece / possible.pieces)] !== 0;
 }
 

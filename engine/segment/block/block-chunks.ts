@@ -75,6 +75,8 @@ export class BlockChunks {
     const source: StringSource = {
       isSealed: this.#head.ref.sealed,
       region: (number, scratch) => this.#regions.region(entry.regions[number], scratch),
+      together: (first, end, scratch) =>
+        this.#regions.together(entry.regions.slice(first, end), scratch),
       numbers: (number) =>
         number === 1 && entry.encoding === StringEncoding.SHARED
           ? this.#regions.chunk(index, entry.regions[number])

@@ -1,5 +1,6 @@
 import type { FarBytes } from '../../base/bytes.ts';
 import type { Region } from '../../column/chunk.ts';
+import type { Scratch } from '../../column/entries.ts';
 import { free } from '../../packed/growth.ts';
 import { type BlockRef, placed } from '../frame.ts';
 import type { FrameSource } from '../frame-source.ts';
@@ -31,6 +32,11 @@ export class BlockRegions {
     const bytes = this.#source.region(region, scratch);
     if (scratch === undefined) this.#given?.push(bytes);
     return bytes;
+  }
+
+  /** The bytes of some regions, as `together` of the source. Throws CORRUPTION. */
+  together(regions: readonly Region[], scratch: Scratch): Uint8Array[] {
+    return this.#source.together(regions, scratch);
   }
 
   /** From now on collects what `region` gives, but in a scratch. */
