@@ -1,8 +1,11 @@
-/** Senders that have just been answered are waited for when there are so many, so long. */
+/** Senders that have just been answered are waited for when there are so many, and no more than so many. */
 const SENDERS_MIN = 4;
-const WAIT_MS = 2;
-/** Time in which senders come that send their next body as soon as they are answered. */
+const SENDERS_ENOUGH = 64;
+/** Time in which senders come that send their next body as soon as they are answered, and that of each at least. */
 const SOON_MS = 1;
+const SENDER_MS = 1 / 16;
+/** They are waited for twice as long. */
+const WAIT_SHARE = 2;
 /** Time without waiting after they did not all come soon: at less than full load each would wait for the others. */
 const PAUSE_MS = 1_000;
 /** So often all must have come soon for one time that they did not, and so many times count. */
@@ -50,6 +53,11 @@ export class Gathering {
     return count > 0 && this.#mostUnanswered > 0 && count >= this.#mostUnanswered;
   }
 
+  /** Senders that a group waits for. */
+  get #awaited(): number {
+    return Math.min(this.#senderCount, SENDERS_ENOUGH);
+  }
+
   /** A group of `count` senders is durable; the next one has `nextCount` already. */
   answered(count: number, nextCount: number): void {
     this.#senderCount = Math.max(count + nextCount, this.#mostUnanswered);
@@ -60,7 +68,7 @@ export class Gathering {
 
   /** The next group has `count` senders by now. */
   joined(count: number): void {
-    if (count >= this.#senderCount) this.#complete?.();
+    if (count >= this.#awaited) this.#complete?.();
   }
 
   /**
@@ -69,11 +77,13 @@ export class Gathering {
    */
   async wait(count: () => number): Promise<void> {
     const nowMs = this.#monotonicMs();
-    const isJustAnswered = nowMs - this.#answeredMs < WAIT_MS;
-    if (!isJustAnswered || this.#senderCount < SENDERS_MIN || count() >= this.#senderCount) return;
+    const soonMs = Math.max(SOON_MS, this.#awaited * SENDER_MS);
+    const waitMs = soonMs * WAIT_SHARE;
+    const isJustAnswered = nowMs - this.#answeredMs < waitMs;
+    if (!isJustAnswered || this.#senderCount < SENDERS_MIN || count() >= this.#awaited) return;
     if (nowMs - this.#missedMs < PAUSE_MS) return;
-    const isComplete = this.#waitHere(count, nowMs + WAIT_MS) ?? (await this.#waitForAll());
-    const isSoon = isComplete && this.#monotonicMs() - nowMs <= SOON_MS;
+    const isComplete = this.#waitHere(count, nowMs + waitMs) ?? (await this.#waitForAll(waitMs));
+    const isSoon = isComplete && this.#monotonicMs() - nowMs <= soonMs;
     if (isSoon) this.#times = Math.min(this.#times + 1, TIMES_MAX);
     else if (this.#times >= TIMES_A_MISS) this.#times -= TIMES_A_MISS;
     else this.#missedMs = this.#monotonicMs();
@@ -81,7 +91,7 @@ export class Gathering {
 
   /** Has the thread wait: whether all came by `endMs`; `undefined` when it has other things to do. */
   #waitHere(count: () => number, endMs: number): boolean | undefined {
-    while (count() < this.#senderCount) {
+    while (count() < this.#awaited) {
       const hasCome = this.#waitFor?.(endMs - this.#monotonicMs());
       if (hasCome !== true) return hasCome;
     }
@@ -89,9 +99,9 @@ export class Gathering {
   }
 
   /** Resolves with whether all came soon. */
-  async #waitForAll(): Promise<boolean> {
+  async #waitForAll(waitMs: number): Promise<boolean> {
     const isComplete = await new Promise<boolean>((resolve) => {
-      const timer = setTimeout(() => resolve(false), WAIT_MS);
+      const timer = setTimeout(() => resolve(false), waitMs);
       this.#complete = () => {
         clearTimeout(timer);
         resolve(true);

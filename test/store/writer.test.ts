@@ -169,6 +169,40 @@ t.test('a thread that has nothing else to do waits for senders by itself', async
   await Promise.all(rest);
 });
 
+t.test(
+  'many senders are waited for longer, as each takes its time, but no more than 64',
+  async (t) => {
+    const rest: Promise<void>[] = [];
+    const waited: number[] = [];
+    let coming = 0;
+    const waitFor = (ms: number): boolean => {
+      waited.push(ms);
+      if (coming === 0) return false;
+      coming--;
+      rest.push(one.append('a', 1));
+      return true;
+    };
+    const one = await Rig.open(new MemoryDisk(), { waitFor });
+    const sizeOf = async (senders: number, others: number): Promise<number | undefined> => {
+      coming = others;
+      one.writer.told(senders);
+      await Promise.all([one.append('b', 1), ...rest.splice(0)]);
+      const claim = one.groups.at(-1)?.claim;
+      return claim && claim.end - claim.first;
+    };
+    const timeOf = async (senders: number): Promise<unknown> => {
+      waited.length = 0;
+      const size = await sizeOf(senders, 1_000);
+      coming = 0;
+      return { size, ms: [...new Set(waited)] };
+    };
+    await sizeOf(32, 0);
+    t.same(await timeOf(64), { size: 32, ms: [4] }, 'there were 32 until now');
+    t.same(await timeOf(500), { size: 64, ms: [8] });
+    t.same(await timeOf(500), { size: 64, ms: [8] });
+  },
+);
+
 t.test('what comes while the first segment is made is of the first group', async (t) => {
   const one = await rig();
   const first = one.append('a', 1);
