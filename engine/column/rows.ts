@@ -7,14 +7,18 @@ import type { Kind } from './kind.ts';
  */
 export const NUMBER_AS_TEXT = 0xffff;
 
-/** Arrays of row records, as `Rows` has them. Entries of row r are `[rowEntry[r], rowEntry[r + 1])`. */
-export interface RowArrays {
+/** Arrays of entries, as `Rows` has them. */
+export interface EntryArrays {
   path: Uint32Array;
   kind: Uint8Array;
   start: Int32Array;
   length: Uint32Array;
   value: Float64Array;
   detail: Uint16Array;
+}
+
+/** Arrays of row records, as `Rows` has them. Entries of row r are `[rowEntry[r], rowEntry[r + 1])`. */
+export interface RowArrays extends EntryArrays {
   rowEntry: Uint32Array;
   timeMs: Float64Array;
 }
@@ -106,17 +110,11 @@ export class Rows {
     const entryCount = from.rowEntry[count];
     const to = this.entryCount;
     while (to + entryCount >= this.path.length) this.#growEntries();
-    this.path.set(from.path.subarray(0, entryCount), to);
-    this.kind.set(from.kind.subarray(0, entryCount), to);
-    this.start.set(from.start.subarray(0, entryCount), to);
-    this.length.set(from.length.subarray(0, entryCount), to);
-    this.value.set(from.value.subarray(0, entryCount), to);
-    this.detail.set(from.detail.subarray(0, entryCount), to);
+    copyEntries(from, 0, entryCount, this, to);
     while (this.rowCount + count >= this.timeMs.length) this.#growRows();
-    for (let row = 1; row <= count; row++) {
-      this.rowEntry[this.rowCount + row] = to + from.rowEntry[row];
-    }
-    this.timeMs.set(from.timeMs.subarray(0, count), this.rowCount);
+    const { rowEntry, timeMs, rowCount } = this;
+    for (let row = 1; row <= count; row++) rowEntry[rowCount + row] = to + from.rowEntry[row];
+    for (let row = 0; row < count; row++) timeMs[rowCount + row] = from.timeMs[row];
     this.rowCount += count;
     this.entryCount = to + entryCount;
   }
@@ -126,18 +124,8 @@ export class Rows {
     const first = from.rowEntry[row];
     const count = from.rowEntry[row + 1] - first;
     while (this.entryCount + count >= this.path.length) this.#growEntries();
-    const { path, kind, start, length, value, detail, entryCount: to } = this;
-    const { path: paths, kind: kinds, start: starts, length: lengths } = from;
-    const { value: values, detail: details } = from;
-    for (let entry = 0; entry < count; entry++) {
-      path[to + entry] = paths[first + entry];
-      kind[to + entry] = kinds[first + entry];
-      start[to + entry] = starts[first + entry];
-      length[to + entry] = lengths[first + entry];
-      value[to + entry] = values[first + entry];
-      detail[to + entry] = details[first + entry];
-    }
-    this.entryCount = to + count;
+    copyEntries(from, first, first + count, this, this.entryCount);
+    this.entryCount += count;
     this.endRow(from.timeMs[row]);
   }
 
@@ -259,6 +247,39 @@ export class Rows {
     const capacity = this.timeMs.length * 2;
     this.timeMs = grown(this.timeMs, new Float64Array(capacity));
     this.rowEntry = grown(this.rowEntry, new Uint32Array(capacity + 1));
+  }
+}
+
+/** Up to so many entries, those of a small body, loops are faster than calls and the views that they want. */
+const COPY_LOOP_ENTRIES_MAX = 256;
+
+/** Copies entries `[first, end)` of `from` to `to` from `at` on. */
+export function copyEntries(
+  from: EntryArrays,
+  first: number,
+  end: number,
+  to: EntryArrays,
+  at: number,
+): void {
+  if (end - first > COPY_LOOP_ENTRIES_MAX) {
+    to.path.set(from.path.subarray(first, end), at);
+    to.kind.set(from.kind.subarray(first, end), at);
+    to.start.set(from.start.subarray(first, end), at);
+    to.length.set(from.length.subarray(first, end), at);
+    to.value.set(from.value.subarray(first, end), at);
+    to.detail.set(from.detail.subarray(first, end), at);
+    return;
+  }
+  const { path, kind, start, length, value, detail } = to;
+  const { path: paths, kind: kinds, start: starts, length: lengths } = from;
+  const { value: values, detail: details } = from;
+  for (let entry = first, place = at; entry < end; entry++, place++) {
+    path[place] = paths[entry];
+    kind[place] = kinds[entry];
+    start[place] = starts[entry];
+    length[place] = lengths[entry];
+    value[place] = values[entry];
+    detail[place] = details[entry];
   }
 }
 

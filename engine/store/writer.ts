@@ -67,21 +67,34 @@ export interface WriterOptions {
   roomBytes?: number;
 }
 
-interface Waiter {
-  resolve(): void;
-  reject(error: unknown): void;
-}
-
 /** Rows and usage that become durable together. */
 class Group {
   readonly blocks: EncodedBlock[] = [];
   /** Lists of the small blocks that its blocks replace. */
   readonly replaced: number[][] = [];
   readonly usage = new UsageSum();
-  readonly waiters: Waiter[] = [];
-  /** Appends among them that wait for nothing but the disk. */
+  /** Appends, and those among them that wait for nothing but the disk. */
+  appendCount = 0;
   urgentCount = 0;
   blockBytes = 0;
+  #durable: PromiseWithResolvers<void> | undefined;
+
+  /** Adds an append; resolves when the group is durable, with one promise for all. */
+  join(): Promise<void> {
+    this.appendCount++;
+    this.#durable ??= Promise.withResolvers();
+    return this.#durable.promise;
+  }
+
+  /** The group is durable. */
+  succeed(): void {
+    this.#durable?.resolve();
+  }
+
+  /** The group is lost. */
+  fail(error: unknown): void {
+    this.#durable?.reject(error);
+  }
 
   add(block: EncodedBlock): void {
     this.blocks.push(block);
@@ -135,8 +148,9 @@ export class Writer {
   }
 
   /**
-   * Takes all rows, in one group; resolves when it is durable and visible. Reads `rows` before it returns and keeps
-   * no reference. `urgent: false` lets them wait for more: 50 ms, up to 200 ms while many come.
+   * Takes all rows, in one group; resolves when it is durable and visible: all appends of a group have one promise.
+   * Reads `rows` before it returns and keeps no reference. `urgent: false` lets them wait for more: 50 ms, up to 200 ms
+   * while many come.
    * Rejects with IO, and then no query will see them unless it was `committed` that failed; with CLOSED.
    */
   append(
@@ -155,7 +169,7 @@ export class Writer {
       this.#broken ??= { error };
     }
     const { blocks } = this.#next;
-    const durable = this.#durable();
+    const durable = this.#next.join();
     if (options.urgent) this.#gathering.joined(++this.#next.urgentCount);
     if (options.urgent || blocks.length > 0 || this.#broken !== undefined) this.#demand();
     else if (this.#timer === undefined) this.#wait(0);
@@ -169,7 +183,7 @@ export class Writer {
     if (gathered.rowCount === 0 && usage.length === 0) return Promise.resolve();
     for (const block of gathered.end()) this.#next.add(block);
     this.#next.usage.addAll(usage);
-    const durable = this.#durable();
+    const durable = this.#next.join();
     this.#demand();
     return durable;
   }
@@ -177,11 +191,6 @@ export class Writer {
   /** Tells how many senders of urgent appends are not answered: a group that has all of them waits for nobody. */
   told(senderCount: number): void {
     this.#gathering.told(senderCount);
-  }
-
-  /** Resolves when the group that is being collected is durable. */
-  #durable(): Promise<void> {
-    return new Promise((resolve, reject) => this.#next.waiters.push({ resolve, reject }));
   }
 
   #take(rows: Rows): void {
@@ -281,7 +290,7 @@ export class Writer {
         this.#stopTimer();
         if (this.#broken !== undefined) throw this.#broken.error;
         await this.#write(group);
-        for (const waiter of group.waiters) waiter.resolve();
+        group.succeed();
         this.#gathering.answered(group.urgentCount, this.#next.urgentCount);
         await this.#closeFullSegment();
       } catch (error) {
@@ -314,7 +323,7 @@ export class Writer {
     const claim = this.#claimFor(group, small !== undefined);
     const superseded = group.replaced.flat();
     // Nothing else is there to be done meanwhile.
-    const isAll = group.waiters.length === group.urgentCount;
+    const isAll = group.appendCount === group.urgentCount;
     const blocking = isAll && this.#gathering.isAll(group.urgentCount);
     const committed = await log.append({ blocks, claim, superseded, usage, blocking });
     this.#claim = undefined;
@@ -406,7 +415,7 @@ export class Writer {
 
   /** Gives the segment up, and with it all rows that are not durable. */
   async #fail(group: Group, error: unknown): Promise<void> {
-    const waiters = [...group.waiters, ...this.#next.waiters];
+    const next = this.#next;
     this.#next = new Group();
     this.#due = false;
     this.#sealDue = false;
@@ -419,7 +428,8 @@ export class Writer {
     this.#claim = undefined;
     // Closed at its last durable group, the segment never shows the failed one, whatever the file holds.
     await this.#closeSegment(claim);
-    for (const waiter of waiters) waiter.reject(error);
+    group.fail(error);
+    next.fail(error);
   }
 }
 

@@ -105,8 +105,7 @@ export class BodyReader {
     const bytes = this.#rows.source;
     const end = this.#end;
     const until = Math.min(this.#at + pieceBytes, end);
-    // A buffer is searched by vectors, an array of shared memory byte by byte.
-    const search = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    let search: Buffer | undefined;
     let at = this.#at;
     for (let left = events; at < until && left > 0 && !isSpent(); left--) {
       if (bytes[at] === OPEN_BRACE || bytes[at] === LESS) {
@@ -115,6 +114,8 @@ export class BodyReader {
         at = behind;
         if (at >= until || left <= 0) break;
       }
+      // A buffer is searched by vectors, an array of shared memory byte by byte.
+      search ??= Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
       const found = search.indexOf(LINE_FEED, at);
       const lineEnd = found < 0 || found > end ? end : found;
       const hasReturn = lineEnd < end && lineEnd > at && bytes[lineEnd - 1] === CARRIAGE_RETURN;

@@ -23,7 +23,8 @@ export interface ChannelCount {
 export class IngestCounts {
   /** Events that are durable. */
   events = 0;
-  readonly #keys = new Map<string, KeyCounts>();
+  readonly #keys: KeyCounts[] = [];
+  readonly #byChannel = new Map<Channel, Map<string, KeyCounts>>();
   readonly #refused = new Map<string, ChannelCount>();
   readonly #dropped = new Map<Channel, number>();
 
@@ -31,12 +32,7 @@ export class IngestCounts {
   take(channel: Channel, outcome: TaskOutcome): void {
     this.events += outcome.events;
     for (const { key, events, bytes } of outcome.usage) {
-      const name = `${channel} ${key}`;
-      let counts = this.#keys.get(name);
-      if (counts === undefined) {
-        counts = { channel, key, requests: 0, events: 0, bytes: 0 };
-        this.#keys.set(name, counts);
-      }
+      const counts = this.#countsOf(channel, key);
       counts.requests++;
       counts.events += events;
       counts.bytes += bytes;
@@ -45,6 +41,21 @@ export class IngestCounts {
       this.#dropped.set(channel, (this.#dropped.get(channel) ?? 0) + outcome.linesDropped);
     }
     if (outcome.status !== 200) this.refuse(channel, reasonOf(outcome));
+  }
+
+  #countsOf(channel: Channel, key: string): KeyCounts {
+    let ofChannel = this.#byChannel.get(channel);
+    if (ofChannel === undefined) {
+      ofChannel = new Map();
+      this.#byChannel.set(channel, ofChannel);
+    }
+    let counts = ofChannel.get(key);
+    if (counts === undefined) {
+      counts = { channel, key, requests: 0, events: 0, bytes: 0 };
+      ofChannel.set(key, counts);
+      this.#keys.push(counts);
+    }
+    return counts;
   }
 
   /** Counts a request, or a slot of lines, that stored nothing. */
@@ -56,8 +67,8 @@ export class IngestCounts {
   }
 
   /** Counts by channel and key, in the order of their first appearance. */
-  ofKeys(): KeyCounts[] {
-    return [...this.#keys.values()];
+  ofKeys(): readonly KeyCounts[] {
+    return this.#keys;
   }
 
   /** Refusals by channel and reason. */

@@ -412,16 +412,20 @@ export class Intake {
 
   /** Tells the query workers whether they should make room for ingestion. */
   #tellBehind(): void {
-    const behind = this.#threads.some(({ dead, slots, unreadBytes }, writer) => {
-      if (dead) return false;
-      const { own } = must(this.#stats[writer], 'stats');
-      return (
-        unreadBytes + own.unreadBytes > BEHIND_BYTES ||
-        slots.freeBytes < slots.totalBytes * BEHIND_SHARE ||
-        own.takenBytes > OWN_BYTES * (1 - BEHIND_SHARE)
-      );
-    });
-    Atomics.store(this.#behind, 0, behind ? 1 : 0);
+    let isBehind = false;
+    for (let writer = 0; writer < this.#threads.length; writer++) {
+      isBehind ||= this.#isBehind(this.#thread(writer), must(this.#stats[writer], 'stats'));
+    }
+    Atomics.store(this.#behind, 0, isBehind ? 1 : 0);
+  }
+
+  #isBehind({ dead, slots, unreadBytes }: IngestWorkerHandle, { own }: StatCells): boolean {
+    if (dead) return false;
+    return (
+      unreadBytes + own.unreadBytes > BEHIND_BYTES ||
+      slots.freeBytes < slots.totalBytes * BEHIND_SHARE ||
+      own.takenBytes > OWN_BYTES * (1 - BEHIND_SHARE)
+    );
   }
 
   #committed(group: CommittedGroup): void {

@@ -1,3 +1,4 @@
+import { must } from '../../engine/base/assert.ts';
 import type { DiskFailure } from '../../engine/base/disk-watch.ts';
 import type { Claim, CommittedGroup, KeyUsage } from '../../engine/engine.ts';
 import type { Enrichment } from '../decode/enrichment.ts';
@@ -64,36 +65,53 @@ export interface BodyTask {
   dry?: DryOptions | undefined;
 }
 
-/**
- * A body that needs nothing but decoding, as it goes to a worker: small ones come by the thousand a second, and an
- * object costs three times what an array does.
- */
-export type PlainBody = [
-  task: number,
-  start: number,
-  bytes: number,
-  receivedMs: number,
-  keyId: string,
-  keyCell: number,
-  channel: Channel,
-  form: BodyForm,
-];
+/** Numbers of a body: task, start, bytes, reception date, number of the key, channel and form. */
+const STRIDE = 6;
+const CHANNELS: readonly Channel[] = ['http', 'https', 'tcp', 'tls', 'udp'];
+const FORMS: readonly BodyForm[] = ['json', 'lines', 'frames', 'auto'];
 
-/** The task that a plain body is. */
-export function bodyTask(body: PlainBody): BodyTask {
-  const [task, start, bytes, receivedMs, id, cell, channel, form] = body;
-  const key = { id, cell };
-  return {
-    type: 'body',
-    channel,
-    task,
-    start,
-    bytes,
-    form,
-    key,
-    receivedMs,
-    enrichment: undefined,
-  };
+/**
+ * Bodies that need nothing but decoding, as they go to a worker: small ones come by the thousand a second, and an
+ * object costs many times what its numbers do.
+ */
+export class PlainBodies {
+  readonly numbers: number[] = [];
+  /** The keys that bodies name by their number. */
+  readonly keys: WriteKey[] = [];
+
+  /** Adds the body in `[start, start + bytes)` of the memory. */
+  add(task: number, start: number, body: Omit<BodyTask, 'task' | 'start'>): void {
+    const { bytes, receivedMs, key, channel, form } = body;
+    const kind = CHANNELS.indexOf(channel) * FORMS.length + FORMS.indexOf(form);
+    this.numbers.push(task, start, bytes, receivedMs, this.#numberOf(key), kind);
+  }
+
+  /** The number of a key, which several bodies behind each other share. */
+  #numberOf({ id, cell }: Readonly<WriteKey>): number {
+    const last = this.keys.at(-1);
+    if (last === undefined || last.id !== id || last.cell !== cell) this.keys.push({ id, cell });
+    return this.keys.length - 1;
+  }
+}
+
+/** The tasks that plain bodies are. */
+export function bodyTasks(numbers: readonly number[], keys: readonly WriteKey[]): BodyTask[] {
+  const tasks: BodyTask[] = [];
+  for (let at = 0; at < numbers.length; at += STRIDE) {
+    const kind = numbers[at + 5];
+    tasks.push({
+      type: 'body',
+      channel: must(CHANNELS[Math.floor(kind / FORMS.length)], 'channel'),
+      task: numbers[at],
+      start: numbers[at + 1],
+      bytes: numbers[at + 2],
+      form: must(FORMS[kind % FORMS.length], 'form'),
+      key: must(keys[numbers[at + 4]], 'key'),
+      receivedMs: numbers[at + 3],
+      enrichment: undefined,
+    });
+  }
+  return tasks;
 }
 
 /** Options of a dry run. */
@@ -157,8 +175,17 @@ export type IngestTask = BodyTask | LinesTask;
 
 /** Messages of the front thread to an ingest worker. */
 export type ToIngest =
-  /** `senders`: the number of small bodies that are not answered, those of earlier messages among them. */
-  | { type: 'tasks'; tasks: IngestTask[]; bodies: PlainBody[]; senders: number }
+  /**
+   * `numbers` and `keys` are bodies, as `PlainBodies` has them. `senders`: the number of small bodies that are not
+   * answered, those of earlier messages among them.
+   */
+  | {
+      type: 'tasks';
+      tasks: IngestTask[];
+      numbers: number[];
+      keys: readonly WriteKey[];
+      senders: number;
+    }
   | { type: 'keys'; table: KeyTable }
   /** The extensions in force, for all tasks that come later. */
   | { type: 'extensions'; steps: readonly ExtensionStep[] }
@@ -205,7 +232,7 @@ export interface ReportRest {
 }
 
 /**
- * A group as it goes to the front thread, for the same reason as `PlainBody`: its numbers, and the ids of the keys of
+ * A group as it goes to the front thread, for the same reason as `PlainBodies`: its numbers, and the ids of the keys of
  * its usage.
  */
 export interface PlainGroup {

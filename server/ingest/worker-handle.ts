@@ -1,15 +1,15 @@
 import { LINE_FEED } from '../../engine/base/ascii.ts';
 import { assert } from '../../engine/base/assert.ts';
 import { NO_CELL } from '../registry/key-table.ts';
-import type {
-  BodyTask,
-  Channel,
-  IngestTask,
-  LinesTask,
-  PlainBody,
-  Span,
-  TaskOutcome,
-  ToIngest,
+import {
+  type BodyTask,
+  type Channel,
+  type IngestTask,
+  type LinesTask,
+  PlainBodies,
+  type Span,
+  type TaskOutcome,
+  type ToIngest,
 } from './protocol.ts';
 import { NOT_STORED } from './refusal.ts';
 import { SLOT_PADDING_BYTES, SLOT_UNIT_BYTES, type Slot, type Slots } from './slots.ts';
@@ -75,18 +75,27 @@ interface SourceBytes {
   bytes: number;
 }
 
+/** One who waits for the end of a task. */
+export interface Waiter {
+  done(outcome: TaskOutcome): void;
+}
+
 /** A task the worker has not reported the end of. */
 interface Pending {
   channel: Channel;
   slot: Slot | undefined;
   bytes: number;
-  sources: SourceBytes[];
+  sources: readonly SourceBytes[];
   /** Id of the write key of a body. */
-  key?: string;
+  key: string | undefined;
+  /** Set for a body whose events share a commit group with those of others. */
+  isSmall: boolean;
   /** Set for a dry run, which stores nothing and counts nowhere. */
-  isDry?: boolean;
-  done: (outcome: TaskOutcome) => void;
+  isDry: boolean;
+  waiter: Waiter;
 }
+
+const NOBODY: readonly SourceBytes[] = [];
 
 /** Receives the outcome of a task before those who wait for it. */
 export type OutcomeObserver = (channel: Channel, outcome: TaskOutcome) => void;
@@ -109,7 +118,7 @@ export class IngestWorkerHandle implements LineSink {
   readonly #lines = new Map<LineOrigin, OpenLines>();
   #port: TaskPort;
   #tasks: IngestTask[] = [];
-  #bodies: PlainBody[] = [];
+  #bodies = new PlainBodies();
   #nextTask = 0;
   #unreadBytes = 0;
   /** Pending tasks that are small bodies. */
@@ -154,22 +163,36 @@ export class IngestWorkerHandle implements LineSink {
   }
 
   /**
-   * Hands a whole body over; the slot is the worker's from now on and is given back by itself.
-   * Never rejects: a worker that dies gives 503.
+   * Hands a whole body over; the slot is the worker's from now on and is given back by itself. Its end is told to
+   * `waiter` once: a worker that dies gives 503.
    */
-  body(slot: Slot, task: Omit<BodyTask, 'task' | 'start'>): Promise<TaskOutcome> {
-    return new Promise((resolve) => {
-      const { channel, bytes, form, key, receivedMs, dry } = task;
-      const pending = { channel, slot, bytes, sources: [], key: key.id, done: resolve };
-      const number = this.#await({ ...pending, isDry: dry !== undefined });
-      if (this.#dead) this.#outcome(lost(number));
-      else if (task.enrichment ?? task.compression ?? task.decoding ?? dry) {
-        this.#give({ ...task, task: number, start: slot.start });
-      } else {
-        this.#bodies.push([number, slot.start, bytes, receivedMs, key.id, key.cell, channel, form]);
-        this.#scheduleNow();
-      }
+  give(slot: Slot, body: Omit<BodyTask, 'task' | 'start'>, waiter: Waiter): void {
+    const { channel, bytes, key, dry } = body;
+    const task = this.#nextTask++;
+    const isSmall = bytes <= SMALL_BODY_BYTES && dry === undefined;
+    const isDry = dry !== undefined;
+    this.#await(task, {
+      channel,
+      slot,
+      bytes,
+      sources: NOBODY,
+      key: key.id,
+      isSmall,
+      isDry,
+      waiter,
     });
+    if (this.#dead) this.#outcome(lost(task));
+    else if (body.enrichment ?? body.compression ?? body.decoding ?? dry) {
+      this.#give({ ...body, task, start: slot.start });
+    } else {
+      this.#bodies.add(task, slot.start, body);
+      this.#scheduleNow();
+    }
+  }
+
+  /** As `give`; resolves with the outcome and never rejects. */
+  body(slot: Slot, body: Omit<BodyTask, 'task' | 'start'>): Promise<TaskOutcome> {
+    return new Promise((resolve) => this.give(slot, body, { done: resolve }));
   }
 
   roomForLines(bytes: number, origin: LineOrigin): boolean {
@@ -236,15 +259,12 @@ export class IngestWorkerHandle implements LineSink {
     this.#waitingBytes = 0;
     this.#scheduled = false;
     this.#closeAllLines();
-    if (this.#tasks.length + this.#bodies.length === 0) return;
-    this.#port.post({
-      type: 'tasks',
-      tasks: this.#tasks,
-      bodies: this.#bodies,
-      senders: this.#senderCount,
-    });
+    const { numbers, keys } = this.#bodies;
+    if (this.#tasks.length + numbers.length === 0) return;
+    const senders = this.#senderCount;
+    this.#port.post({ type: 'tasks', tasks: this.#tasks, numbers, keys, senders });
     this.#tasks = [];
-    this.#bodies = [];
+    this.#bodies = new PlainBodies();
   }
 
   /** The worker is gone: everything that waits for it is lost. Slots that are being filled stay as they are. */
@@ -252,7 +272,7 @@ export class IngestWorkerHandle implements LineSink {
     this.#closeAllLines();
     this.#dead = true;
     this.#tasks = [];
-    this.#bodies = [];
+    this.#bodies = new PlainBodies();
     for (const task of [...this.#pending.keys()]) this.#outcome(lost(task));
   }
 
@@ -262,12 +282,10 @@ export class IngestWorkerHandle implements LineSink {
     this.#dead = false;
   }
 
-  #await(pending: Pending): number {
-    const task = this.#nextTask++;
+  #await(task: number, pending: Pending): void {
     this.#pending.set(task, pending);
     this.#unreadBytes += pending.bytes;
-    if (isSmallBody(pending)) this.#senderCount++;
-    return task;
+    if (pending.isSmall) this.#senderCount++;
   }
 
   #give(task: IngestTask, patienceMs?: number): void {
@@ -311,7 +329,10 @@ export class IngestWorkerHandle implements LineSink {
       for (const { source, bytes } of sources) source.settled(bytes, status === 200, hasKey);
     };
     const { channel } = origin;
-    const task = this.#await({ channel, slot, bytes: open.filledBytes, sources, done });
+    const task = this.#nextTask++;
+    const { filledBytes: bytes } = open;
+    const none = { key: undefined, isSmall: false, isDry: false };
+    this.#await(task, { channel, slot, bytes, sources, ...none, waiter: { done } });
     const given: LinesTask = {
       type: 'lines',
       channel,
@@ -346,15 +367,10 @@ export class IngestWorkerHandle implements LineSink {
     assert(pending !== undefined, 'a task that ends is pending');
     this.#free(outcome.task);
     this.#pending.delete(outcome.task);
-    if (isSmallBody(pending)) this.#senderCount--;
-    if (pending.isDry !== true) this.#observe(pending.channel, outcome);
-    pending.done(outcome);
+    if (pending.isSmall) this.#senderCount--;
+    if (!pending.isDry) this.#observe(pending.channel, outcome);
+    pending.waiter.done(outcome);
   }
-}
-
-/** Recognises a body whose events share a commit group with those of others. */
-function isSmallBody({ key, bytes, isDry }: Pending): boolean {
-  return key !== undefined && bytes <= SMALL_BODY_BYTES && isDry !== true;
 }
 
 function lost(task: number): TaskOutcome {

@@ -17,7 +17,7 @@ import { NameBudget } from './name-budget.ts';
 import { NameCounts } from './name-counts.ts';
 import { OwnLines } from './own-lines.ts';
 import {
-  bodyTask,
+  bodyTasks,
   type FromIngest,
   type IngestData,
   type IngestTask,
@@ -235,7 +235,7 @@ export class IngestWorker {
     if (message.type === 'tasks') {
       this.#writer.told(message.senders);
       this.#queue(message.tasks, this.#acknowledger);
-      this.#queue(message.bodies.map(bodyTask), this.#acknowledger);
+      this.#queue(bodyTasks(message.numbers, message.keys), this.#acknowledger);
     } else if (message.type === 'keys') {
       this.#keys.update(message.table);
     } else if (message.type === 'extensions') {

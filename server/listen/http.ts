@@ -6,11 +6,12 @@ import { ApiError, type ApiRequest, errorReply, type Reply, type ReplySink } fro
 import type { Channel } from '../ingest/protocol.ts';
 import { SmallBody } from './body.ts';
 import { Drain } from './drain.ts';
-import type { Exchange } from './exchange.ts';
+import type { BodyTaker, Exchange } from './exchange.ts';
 import { addressText, callerAddress, INPUT_PATH, lengthFault, plainAddress } from './header.ts';
 import { HttpConnections, type HttpCounts } from './http-connections.ts';
 import { createInput, type InputOptions } from './input.ts';
 import { connectionsByPeer } from './peer.ts';
+import { HeadReader, type RequestHead } from './request-head.ts';
 import { STATUS_TEXTS } from './status-texts.ts';
 import { refusalOf } from './tcp.ts';
 
@@ -74,7 +75,7 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
     count: 0,
     closing: false,
     faultyPeers: new Set(),
-    userHeader: options.proxyUserHeader,
+    heads: new HeadReader(options.proxyUserHeader),
     answered: (status) => answered?.(channel, status),
   };
   const input = createInput(options);
@@ -86,7 +87,7 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
     } else if (exchange.fault !== undefined) {
       distrust(open, exchange.peer);
       exchange.refuse(new ApiError(400, exchange.fault, corsHeaders()));
-    } else if (exchange.path === INPUT_PATH || exchange.path.startsWith(`${INPUT_PATH}/`)) {
+    } else if (isInput(exchange.head.path)) {
       input(exchange);
     } else {
       serveRoute(
@@ -121,6 +122,13 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
       });
     });
   });
+}
+
+function isInput(path: string): boolean {
+  return (
+    path.startsWith(INPUT_PATH) &&
+    (path.length === INPUT_PATH.length || path[INPUT_PATH.length] === '/')
+  );
 }
 
 /** Handlers that an application calls. */
@@ -182,8 +190,7 @@ interface OpenRequests {
   count: number;
   closing: boolean;
   answered: (status: number) => void;
-  /** A header of which all values are kept. */
-  userHeader: string | undefined;
+  heads: HeadReader;
   /** Peers who sent a faulty request in this turn of the event loop. */
   faultyPeers: Set<string>;
 }
@@ -219,14 +226,14 @@ function serveRoute(
   trusted: ReadonlySet<string>,
   isEncrypted: boolean,
 ): void {
-  const path = decodedPath(exchange.path);
+  const path = decodedPath(exchange.head.path);
   if (path === undefined) {
     exchange.answer(
       errorReply(new ApiError(400, 'the path is not percent-encoded text', corsHeaders())),
     );
     return;
   }
-  const { method, headers } = exchange;
+  const { method, query: queryText, headers } = exchange.head;
   const peer = callerAddress(exchange.peer, headers.get('x-forwarded-for'), trusted);
   const isProxied = trusted.has(plainAddress(exchange.peer));
   const isSecure = isEncrypted || (isProxied && headers.get('x-forwarded-proto') === 'https');
@@ -234,8 +241,7 @@ function serveRoute(
   const abort = new AbortController();
   const { signal } = abort;
   const body = new SmallBody(API_BODY_BYTES_MAX);
-  exchange.whenGone(() => abort.abort());
-  exchange.read((chunk, isLast) => {
+  const take = (chunk: Uint8Array, isLast: boolean): void => {
     if (!body.add(chunk)) {
       const message = `the body is too large; allowed: ${API_BODY_BYTES_MAX} bytes`;
       exchange.answer(errorReply(new ApiError(413, message, corsHeaders())), true);
@@ -244,7 +250,7 @@ function serveRoute(
       setImmediate(() => {
         if (signal.aborted) return;
         // Of a repeated parameter the first one counts, as with input.
-        const query = new Map([...new URLSearchParams(exchange.query)].reverse());
+        const query = new Map([...new URLSearchParams(queryText)].reverse());
         const parts = { method, path, query, headers, peer, isSecure, proxyUsers, signal };
         routes({ ...parts, body: body.whole() }).then(
           (reply) => exchange.answer(reply),
@@ -252,7 +258,8 @@ function serveRoute(
         );
       });
     }
-  });
+  };
+  exchange.read({ take, gone: () => abort.abort() });
 }
 
 /** The path percent-decoded and without a slash at its end; `undefined` when it cannot be decoded. */
@@ -267,12 +274,9 @@ function decodedPath(path: string): string | undefined {
 
 /** An exchange over uWebSockets.js; copies what it needs of the request, which is gone when the handler returns. */
 class UwsExchange implements Exchange {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly headers = new Map<string, string>();
+  readonly head: RequestHead;
   /** All values of the header that names the user. */
-  readonly users: string[] = [];
+  readonly users: readonly string[];
   readonly contentBytes: number | undefined;
   /** Fault of the request's head; a request with a fault is not served. */
   readonly fault: string | undefined;
@@ -282,12 +286,13 @@ class UwsExchange implements Exchange {
   readonly #isChunked: boolean;
   #over = false;
   #answered = false;
-  /** Takes the body, once it was asked for. */
-  #take: (chunk: Uint8Array, isLast: boolean) => void = () => {};
+  /** The one who takes the body; none before it was asked for, and behind an answer. */
+  #taker: BodyTaker | undefined;
+  /** The one to be told when the client goes away. */
+  #owner: BodyTaker | undefined;
   #isAsked = false;
   /** Set when all of the body has come. */
   #isRead = false;
-  #gone: () => void = () => {};
   /** Is called when the answer was given, or cannot be. */
   #replyOver: (() => void) | undefined;
   /** Cuts a client that is too slow to take its answer. */
@@ -298,17 +303,10 @@ class UwsExchange implements Exchange {
   constructor(response: HttpResponse, request: HttpRequest, open: OpenRequests) {
     this.#response = response;
     this.#open = open;
-    this.method = request.getMethod().toUpperCase();
-    this.path = request.getUrl();
-    this.query = request.getQuery() ?? '';
-    const lengths: string[] = [];
-    const encodings: string[] = [];
-    request.forEach((name, value) => {
-      if (name === 'content-length') lengths.push(value);
-      else if (name === 'transfer-encoding') encodings.push(value);
-      else if (name === open.userHeader) this.users.push(value);
-      this.headers.set(name, value);
-    });
+    const { heads } = open;
+    this.head = heads.read(request);
+    this.users = heads.users;
+    const { lengths, encodings } = heads;
     this.fault = lengthFault(lengths, encodings);
     this.contentBytes = lengths.length === 1 ? Number(lengths[0]) : undefined;
     this.#isChunked = encodings.length > 0;
@@ -317,7 +315,7 @@ class UwsExchange implements Exchange {
       if (this.#over) return;
       this.#end();
       this.#writable?.reject(gone());
-      this.#gone();
+      this.#owner?.gone();
     });
   }
 
@@ -325,18 +323,15 @@ class UwsExchange implements Exchange {
     return this.#over ? '' : addressText(new Uint8Array(this.#response.getRemoteAddress()));
   }
 
-  read(take: (chunk: Uint8Array, isLast: boolean) => void): void {
-    this.#take = take;
+  read(taker: BodyTaker): void {
+    this.#taker = taker;
+    this.#owner ??= taker;
     if (this.#isAsked) return;
     this.#isAsked = true;
     this.#response.onData((chunk, isLast) => {
       this.#isRead ||= isLast;
-      if (!this.#over) this.#take(new Uint8Array(chunk), isLast);
+      if (!this.#over) this.#taker?.take(new Uint8Array(chunk), isLast);
     });
-  }
-
-  whenGone(gone: () => void): void {
-    this.#gone = gone;
   }
 
   answer(reply: Reply, close = false): void {
@@ -355,7 +350,7 @@ class UwsExchange implements Exchange {
       return;
     }
     this.#answered = true;
-    this.#take = () => {};
+    this.#taker = undefined;
     this.#replyOver = reply.over;
     if (stream !== undefined) {
       void this.#stream(reply, stream);
@@ -364,8 +359,9 @@ class UwsExchange implements Exchange {
     const mustEnd = close && (this.contentBytes ?? 0) > DROPPED_BYTES_MAX;
     if (!mustEnd && !this.#isChunked && !this.#open.closing) {
       // What is left of the body is read and dropped by the library.
-      const headers = close ? { ...reply.headers, connection: 'close' } : reply.headers;
-      this.#write(headers === undefined ? reply : { ...reply, headers }, false);
+      if (close)
+        this.#write({ ...reply, headers: { ...reply.headers, connection: 'close' } }, false);
+      else this.#write(reply, false);
       return;
     }
     const write = (): void => {
@@ -373,7 +369,7 @@ class UwsExchange implements Exchange {
     };
     if (this.#isChunked && !this.#isRead) {
       const drain = new Drain(write);
-      this.read((chunk, isLast) => drain.take(chunk.length, isLast));
+      this.read({ take: (chunk, isLast) => drain.take(chunk.length, isLast), gone: () => {} });
     }
     // Not while the library still reads from what it received: it would go on behind an answer that closes. What is
     // not answered yet lets it give the connection up instead.
@@ -425,9 +421,8 @@ class UwsExchange implements Exchange {
     if (reply.status !== 204) {
       response.writeHeader('content-type', reply.contentType ?? 'application/json');
     }
-    for (const [name, value] of Object.entries(reply.headers ?? {})) {
-      response.writeHeader(name, value);
-    }
+    const { headers = {} } = reply;
+    for (const name in headers) response.writeHeader(name, headers[name]);
   }
 
   /** Answers with a body of known length, no faster than the client takes it. */
@@ -463,7 +458,7 @@ class UwsExchange implements Exchange {
 
   #write(reply: Reply, closing: boolean): void {
     const { pieces } = reply;
-    if (pieces !== undefined && !closing && this.method !== 'HEAD') {
+    if (pieces !== undefined && !closing && this.head.method !== 'HEAD') {
       this.#writePieces(reply, pieces);
       return;
     }
@@ -474,7 +469,7 @@ class UwsExchange implements Exchange {
       this.#writeHead(reply);
       // Without arguments no Content-Length is sent, which is what this status wants.
       if (reply.status === 204 && !closing) response.endWithoutBody();
-      else if (this.method === 'HEAD') {
+      else if (this.head.method === 'HEAD') {
         response.endWithoutBody(Buffer.byteLength(body), closing);
       } else response.end(body, closing);
     });

@@ -3,13 +3,20 @@ import { corsHeaders, preflightReply } from '../api/cors.ts';
 import type { Reply } from '../api/reply.ts';
 import type { Enrichment } from '../decode/enrichment.ts';
 import { DRY_BYTES_MAX, DRY_TOO_LARGE } from '../ingest/dry.ts';
-import type { Channel, DryRun, TaskOutcome, WriteKey } from '../ingest/protocol.ts';
+import type {
+  BodyForm,
+  BodyTask,
+  Channel,
+  DryRun,
+  TaskOutcome,
+  WriteKey,
+} from '../ingest/protocol.ts';
 import { KEY_UNKNOWN, OVERLOADED, type Refusal, refusalOf } from '../ingest/refusal.ts';
 import type { Sender } from '../registry/senders.ts';
 import { dayOf, secondsToMidnight, type UsageCells } from '../registry/usage.ts';
 import { withoutKeys } from '../safe-text.ts';
 import type { BodyRoom, InputBody } from './body.ts';
-import type { Exchange } from './exchange.ts';
+import type { BodyTaker, Exchange } from './exchange.ts';
 import {
   addedAttributes,
   bodyCharset,
@@ -18,6 +25,7 @@ import {
   callerAddress,
   keyCandidates,
 } from './header.ts';
+import type { RequestHead } from './request-head.ts';
 
 /** Limits that are read at each request, and may change while the listener is open. */
 export interface InputLimits {
@@ -58,7 +66,7 @@ const DISK_RETRY_SECONDS = 15;
  * A refused body of up to this many bytes is read and dropped, so that the refusal arrives and the connection lives.
  */
 const DROPPED_BYTES_MAX = 64 * 1024 * 1024;
-const STORED = '{"ok":true}';
+const STORED: Reply = { status: 200, body: '{"ok":true}', headers: corsHeaders() };
 const ENCODINGS = 'gzip, deflate, br, zstd, identity';
 const CHARSETS = 'utf-8, us-ascii, iso-8859-1, windows-1252, utf-16, utf-16le, utf-16be';
 
@@ -69,24 +77,59 @@ const CHARSETS = 'utf-8, us-ascii, iso-8859-1, windows-1252, utf-16, utf-16le, u
  */
 export function createInput(options: InputOptions): (exchange: Exchange) => void {
   const whole = new TurnEnd();
+  const known = new WeakMap<RequestHead, HeadFacts>();
+  const factsOf = (head: RequestHead): HeadFacts => {
+    const before = known.get(head);
+    if (before !== undefined) return before;
+    const facts = readHead(head);
+    known.set(head, facts);
+    return facts;
+  };
   return (exchange) => {
-    if (exchange.method === 'OPTIONS') {
-      exchange.answer(preflight(exchange));
+    if (exchange.head.method === 'OPTIONS') {
+      exchange.answer(preflight(exchange.head));
       return;
     }
-    const query = exchange.query === '' ? undefined : new URLSearchParams(exchange.query);
-    const key = keyOf(options, exchange, query);
-    const refusal = refusalBeforeBody(options, exchange, key);
+    const facts = factsOf(exchange.head);
+    const key = keyOf(options, facts.keys);
+    const refusal = refusalBeforeBody(options, exchange, facts, key);
     if (refusal !== undefined || key === undefined) {
       refuse(options, exchange, refusal ?? KEY_UNKNOWN);
       return;
     }
-    const enrichment = enrichmentOf(exchange, query, options.limits.trustedProxies);
-    receive(options, exchange, { key, enrichment, dry: query?.get('debug') === '1' }, whole);
+    receive(new InputRequest(options, exchange, facts, key, whole));
   };
 }
 
-function preflight({ path, method, headers }: Exchange): Reply {
+/** Facts about a request's events that its head tells. */
+interface HeadFacts {
+  query: URLSearchParams | undefined;
+  /** Texts that may be the write key. */
+  keys: readonly string[];
+  encoding: ReturnType<typeof bodyEncoding>;
+  form: BodyForm;
+  charset: ReturnType<typeof bodyCharset>;
+  /** Set when nothing is added to the events, whoever sends them. */
+  addsNothing: boolean;
+  /** Set when the events are only to be shown. */
+  isDry: boolean;
+}
+
+function readHead({ path, query: text, headers }: RequestHead): HeadFacts {
+  const query = text === '' ? undefined : new URLSearchParams(text);
+  const type = headers.get('content-type');
+  return {
+    query,
+    keys: keyCandidates(path, query, headers),
+    encoding: bodyEncoding(headers.get('content-encoding')),
+    form: bodyForm(type),
+    charset: bodyCharset(type),
+    addsNothing: addedAttributes(query, headers, () => 'any').length === 0,
+    isDry: query?.get('debug') === '1',
+  };
+}
+
+function preflight({ path, method, headers }: RequestHead): Reply {
   const signal = new AbortController().signal;
   const body = new Uint8Array(0);
   return preflightReply({
@@ -101,14 +144,10 @@ function preflight({ path, method, headers }: Exchange): Reply {
   });
 }
 
-function keyOf(
-  options: InputOptions,
-  exchange: Exchange,
-  query: URLSearchParams | undefined,
-): WriteKey | undefined {
-  for (const text of keyCandidates(exchange.path, query, exchange.headers)) {
-    const key = options.lookup(text);
-    if (key !== undefined) return { id: key.id, cell: key.cell };
+function keyOf({ lookup }: InputOptions, texts: readonly string[]): Readonly<WriteKey> | undefined {
+  for (const text of texts) {
+    const key = lookup(text);
+    if (key !== undefined) return key;
   }
   return undefined;
 }
@@ -116,8 +155,9 @@ function keyOf(
 /** The refusal by the head alone. Reserving nothing tells whether the key is on and has quota left. */
 function refusalBeforeBody(
   options: InputOptions,
-  { method, headers, contentBytes }: Exchange,
-  key: WriteKey | undefined,
+  { head: { method, headers }, contentBytes }: Exchange,
+  { encoding, charset }: HeadFacts,
+  key: Readonly<WriteKey> | undefined,
 ): Refusal | undefined {
   if (method !== 'POST') {
     return { status: 405, message: `the method ${method} is not allowed; allowed: POST, OPTIONS` };
@@ -127,19 +167,21 @@ function refusalBeforeBody(
   if (refusal !== undefined) return refusal;
   const diskRefusal = options.diskRefusal?.();
   if (diskRefusal !== undefined) return diskRefusal;
-  const encoding = headers.get('content-encoding');
-  if (bodyEncoding(encoding) === 'unknown') {
-    const shown = JSON.stringify(withoutKeys(encoding ?? '').slice(0, 100));
+  if (encoding === 'unknown') {
+    const shown = shownHeader(headers.get('content-encoding'));
     const message = `the header Content-Encoding ${shown} is not allowed; allowed: one of ${ENCODINGS}`;
     return { status: 415, message };
   }
-  const type = headers.get('content-type');
-  if (bodyCharset(type) === 'unknown') {
-    const shown = JSON.stringify(withoutKeys(type ?? '').slice(0, 100));
+  if (charset === 'unknown') {
+    const shown = shownHeader(headers.get('content-type'));
     const message = `the charset of the header Content-Type ${shown} is not allowed; allowed: one of ${CHARSETS}`;
     return { status: 415, message };
   }
   return (contentBytes ?? 0) > options.limits.bodyBytesMax ? tooLarge(options) : undefined;
+}
+
+function shownHeader(value: string | undefined): string {
+  return JSON.stringify(withoutKeys(value ?? '').slice(0, 100));
 }
 
 function tooLarge(options: InputOptions): Refusal {
@@ -150,106 +192,132 @@ function tooLarge(options: InputOptions): Refusal {
 }
 
 function enrichmentOf(
+  { limits }: InputOptions,
   exchange: Exchange,
-  query: URLSearchParams | undefined,
-  trusted: ReadonlySet<string>,
+  { query, addsNothing }: HeadFacts,
 ): Enrichment | undefined {
-  const { headers } = exchange;
+  if (addsNothing) return undefined;
+  const { headers } = exchange.head;
   const caller = (): string =>
-    callerAddress(exchange.peer, headers.get('x-forwarded-for'), trusted);
+    callerAddress(exchange.peer, headers.get('x-forwarded-for'), limits.trustedProxies);
   const attributes = addedAttributes(query, headers, caller);
   return attributes.length === 0 ? undefined : { attributes };
 }
 
-/** Facts about a request's events from its head. */
-interface InputHead {
-  key: WriteKey;
-  enrichment: Enrichment | undefined;
-  /** Set when they are only to be shown. */
-  dry: boolean;
-}
-
-/** Reads the body into a slot and, when it is whole, has it decoded and stored. */
-function receive(options: InputOptions, exchange: Exchange, head: InputHead, whole: TurnEnd): void {
-  const { dry } = head;
-  const { bodyBytesMax } = options.limits;
-  const bytesMax = dry ? Math.min(bodyBytesMax, DRY_BYTES_MAX) : bodyBytesMax;
-  if (dry && (exchange.contentBytes ?? 0) > bytesMax) {
+/** Takes room for the body of a request, before it is read. */
+function receive(request: InputRequest): void {
+  const { options, exchange, bytesMax, isDry } = request;
+  const { contentBytes } = exchange;
+  if (isDry && (contentBytes ?? 0) > bytesMax) {
     refuse(options, exchange, DRY_TOO_LARGE);
     return;
   }
-  const body = options.room.begin(exchange.contentBytes, bytesMax, () =>
+  const body = options.room.begin(contentBytes, bytesMax, () =>
     refuse(options, exchange, OVERLOADED),
   );
   if (body === undefined) {
     refuse(options, exchange, OVERLOADED);
     return;
   }
-  exchange.whenGone(() => body.release());
-  exchange.read((chunk, isLast) => {
-    const progress = body.add(chunk);
+  request.body = body;
+  exchange.read(request);
+}
+
+/** A request that brings events: reads its body into a slot and, when it is whole, has it decoded and stored. */
+class InputRequest implements BodyTaker {
+  readonly options: InputOptions;
+  readonly exchange: Exchange;
+  readonly isDry: boolean;
+  readonly bytesMax: number;
+  body: InputBody | undefined;
+  readonly #facts: HeadFacts;
+  readonly #key: Readonly<WriteKey>;
+  readonly #enrichment: Enrichment | undefined;
+  readonly #whole: TurnEnd;
+
+  constructor(
+    options: InputOptions,
+    exchange: Exchange,
+    facts: HeadFacts,
+    key: Readonly<WriteKey>,
+    whole: TurnEnd,
+  ) {
+    const { bodyBytesMax } = options.limits;
+    this.options = options;
+    this.exchange = exchange;
+    this.isDry = facts.isDry;
+    this.bytesMax = facts.isDry ? Math.min(bodyBytesMax, DRY_BYTES_MAX) : bodyBytesMax;
+    this.#facts = facts;
+    this.#key = key;
+    this.#enrichment = enrichmentOf(options, exchange, facts);
+    this.#whole = whole;
+  }
+
+  take(chunk: Uint8Array, isLast: boolean): void {
+    const { options, exchange, body } = this;
+    const progress = body?.add(chunk) ?? 'full';
     if (progress !== 'taken') {
-      body.release();
-      const large = dry ? DRY_TOO_LARGE : tooLarge(options);
+      body?.release();
+      const large = this.isDry ? DRY_TOO_LARGE : tooLarge(options);
       refuse(options, exchange, progress === 'large' ? large : OVERLOADED);
     } else if (isLast) {
       // What is wrong behind the body, and a further request before the answer, show in this turn of the event loop:
       // then the client is gone, and nothing is stored that could not be answered.
-      whole.add(() => give(options, exchange, body, head, bytesMax));
+      this.#whole.add(this);
     }
-  });
-}
-
-/** Calls at the end of this turn of the event loop, made together: what they give goes in one message. */
-class TurnEnd {
-  #calls: (() => void)[] = [];
-
-  add(call: () => void): void {
-    this.#calls.push(call);
-    if (this.#calls.length === 1) setImmediate(this.#run);
   }
 
-  readonly #run = (): void => {
-    const calls = this.#calls;
-    this.#calls = [];
-    for (const call of calls) call();
-  };
-}
+  gone(): void {
+    this.body?.release();
+  }
 
-/** Has a whole body decoded and stored, unless its client is gone. */
-function give(
-  options: InputOptions,
-  exchange: Exchange,
-  body: InputBody,
-  { key, enrichment, dry }: InputHead,
-  bytesMax: number,
-): void {
-  const slot = body.take();
-  if (slot === undefined) return;
-  const encoding = bodyEncoding(exchange.headers.get('content-encoding'));
-  const type = exchange.headers.get('content-type');
-  const form = bodyForm(type);
-  const charset = bodyCharset(type);
-  // The lengths of frames are those of the bytes that were sent.
-  const isUtf8 = charset === 'utf-8' || charset === 'unknown' || form === 'frames';
-  body.thread
-    .body(slot, {
+  /** Has the whole body decoded and stored, unless its client is gone. */
+  give(): void {
+    const { options, body } = this;
+    const slot = body?.take();
+    if (body === undefined || slot === undefined) return;
+    const { form, encoding, charset } = this.#facts;
+    // The lengths of frames are those of the bytes that were sent.
+    const isUtf8 = charset === 'utf-8' || charset === 'unknown' || form === 'frames';
+    const { bytesMax } = this;
+    const task: Omit<BodyTask, 'task' | 'start'> = {
       type: 'body',
       channel: options.channel ?? 'http',
       bytes: body.bytes,
       form,
-      key,
+      key: this.#key,
       receivedMs: options.nowMs(),
-      enrichment,
+      enrichment: this.#enrichment,
       compression:
         encoding === 'identity' || encoding === 'unknown' ? undefined : { encoding, bytesMax },
       decoding: isUtf8 ? undefined : { charset, bytesMax },
-      dry: dry ? {} : undefined,
-    })
-    .then((outcome) => {
-      if (outcome.status === 200 && outcome.events > 0) noteSender(options, exchange, key.id);
-      answer(options, exchange, outcome);
-    });
+      dry: this.isDry ? {} : undefined,
+    };
+    body.thread.give(slot, task, this);
+  }
+
+  /** Takes what became of the body. */
+  done(outcome: TaskOutcome): void {
+    const { options, exchange } = this;
+    if (outcome.status === 200 && outcome.events > 0) noteSender(options, exchange, this.#key.id);
+    answer(options, exchange, outcome);
+  }
+}
+
+/** Requests whose bodies are whole, which give them at the end of this turn of the event loop, in one message. */
+class TurnEnd {
+  #requests: InputRequest[] = [];
+
+  add(request: InputRequest): void {
+    this.#requests.push(request);
+    if (this.#requests.length === 1) setImmediate(this.#run);
+  }
+
+  readonly #run = (): void => {
+    const requests = this.#requests;
+    this.#requests = [];
+    for (const request of requests) request.give();
+  };
 }
 
 function noteSender(options: InputOptions, exchange: Exchange, key: string): void {
@@ -257,8 +325,8 @@ function noteSender(options: InputOptions, exchange: Exchange, key: string): voi
   stored?.(key, () => ({ channel, peer: callerOf(options, exchange) }));
 }
 
-function callerOf({ limits }: InputOptions, { peer, headers }: Exchange): string {
-  return callerAddress(peer, headers.get('x-forwarded-for'), limits.trustedProxies);
+function callerOf({ limits }: InputOptions, { peer, head }: Exchange): string {
+  return callerAddress(peer, head.headers.get('x-forwarded-for'), limits.trustedProxies);
 }
 
 /** Tells who sent a body that is malformed or too large. */
@@ -268,8 +336,9 @@ function noteFault(options: InputOptions, exchange: Exchange, status: number): v
 
 function answer(options: InputOptions, exchange: Exchange, outcome: TaskOutcome): void {
   if (outcome.status === 200) {
-    const body = outcome.dry === undefined ? STORED : dryText(options, exchange, outcome.dry);
-    exchange.answer({ status: 200, body, headers: corsHeaders() });
+    const { dry } = outcome;
+    if (dry === undefined) exchange.answer(STORED);
+    else exchange.answer({ ...STORED, body: dryText(options, exchange, dry) });
   } else {
     noteFault(options, exchange, outcome.status);
     exchange.answer(refusalReply(options, outcome));
@@ -279,7 +348,7 @@ function answer(options: InputOptions, exchange: Exchange, outcome: TaskOutcome)
 /** Text of a dry run; only administrators learn which extensions there are. */
 function dryText(
   { isAdministrator }: InputOptions,
-  { headers }: Exchange,
+  { head: { headers } }: Exchange,
   { events, tookMs }: DryRun,
 ): string {
   const namesExtensions = isAdministrator?.(headers.get('authorization')) === true;
@@ -290,10 +359,10 @@ function dryText(
 /** Refuses before the body was read. One of unknown or absurd length is not waited for. */
 function refuse(options: InputOptions, exchange: Exchange, refusal: Refusal): void {
   options.refused?.(options.channel ?? 'http', refusal);
-  const { contentBytes, headers } = exchange;
+  const { contentBytes, head } = exchange;
   if (refusal.status === 401) options.unauthenticated?.(callerOf(options, exchange));
   noteFault(options, exchange, refusal.status);
-  const endless = contentBytes === undefined && headers.has('transfer-encoding');
+  const endless = contentBytes === undefined && head.headers.has('transfer-encoding');
   const close = endless || (contentBytes ?? 0) > DROPPED_BYTES_MAX;
   exchange.answer(refusalReply(options, refusal), close);
 }

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { must } from '../../engine/base/assert.ts';
 import {
-  bodyTask,
+  bodyTasks,
   type FromIngest,
   type IngestTask,
   type TaskOutcome,
@@ -171,8 +171,8 @@ t.test(
     const thread = new IngestWorkerHandle(
       slots,
       {
-        post: ({ tasks, bodies, senders }) => {
-          posted.push(...bodies.map(bodyTask), ...tasks);
+        post: ({ tasks, numbers, keys, senders }) => {
+          posted.push(...bodyTasks(numbers, keys), ...tasks);
           told.push(senders);
         },
       },

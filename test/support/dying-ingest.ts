@@ -1,6 +1,6 @@
 import type { ThreadTask } from '../../engine/base/pool.ts';
 import { type Claim, Sequences } from '../../engine/store/sequences.ts';
-import { bodyTask, type IngestData, type ToIngest } from '../../server/ingest/protocol.ts';
+import { bodyTasks, type IngestData, type ToIngest } from '../../server/ingest/protocol.ts';
 import { start as startWorker } from '../../server/listen/ingest-worker.ts';
 
 /**
@@ -12,7 +12,7 @@ export async function start(task: ThreadTask<IngestData>): Promise<void> {
   const memory = new Uint8Array(task.data.memory.buffer);
   task.port.on('message', (message: ToIngest) => {
     if (message.type !== 'tasks') return;
-    for (const each of [...message.tasks, ...message.bodies.map(bodyTask)]) {
+    for (const each of [...message.tasks, ...bodyTasks(message.numbers, message.keys)]) {
       const content = Buffer.from(memory.slice(each.start, each.start + each.bytes)).toString();
       const mark = /die:(\d+|now|claim|locked)/.exec(content);
       if (mark?.[1] === 'now') process.exit(1);

@@ -1,4 +1,4 @@
-import { bodyTask, type IngestTask } from '../../server/ingest/protocol.ts';
+import { bodyTasks, type IngestTask } from '../../server/ingest/protocol.ts';
 import { type Slot, Slots } from '../../server/ingest/slots.ts';
 import { IngestWorkerHandle, type TaskPort } from '../../server/ingest/worker-handle.ts';
 import type { ConnectionSink } from '../../server/listen/connection.ts';
@@ -16,8 +16,8 @@ export class FakeIntake {
   /** `pages` of 64 KiB are for slots. */
   constructor(pages: number) {
     const memory = new WebAssembly.Memory({ initial: pages + 1, maximum: pages + 1, shared: true });
-    const post: TaskPort['post'] = ({ tasks, bodies }) => {
-      for (const task of [...tasks, ...bodies.map(bodyTask)]) this.#take(task);
+    const post: TaskPort['post'] = ({ tasks, numbers, keys }) => {
+      for (const task of [...tasks, ...bodyTasks(numbers, keys)]) this.#take(task);
       this.#next.resolve();
       this.#next = Promise.withResolvers();
     };

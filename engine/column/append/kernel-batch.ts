@@ -9,7 +9,7 @@ import { Dictionary } from '../dictionary.ts';
 import { Kind } from '../kind.ts';
 import { NumberBuilder } from '../numbers.ts';
 import type { PathTable } from '../path.ts';
-import type { Rows } from '../rows.ts';
+import { copyEntries, type EntryArrays, type Rows } from '../rows.ts';
 import { leafKind, leafPath, type Shapes } from '../shape.ts';
 import { StringBuilder } from '../strings.ts';
 import { type EncodeExports, EncodeKernel } from './encode-kernel.ts';
@@ -91,12 +91,8 @@ export class KernelBatch implements BatchRows {
   readonly #exports: Exports;
   readonly #buffer: ArrayBuffer;
   readonly #memory: Uint8Array;
-  readonly #path: Uint32Array;
-  readonly #start: Int32Array;
-  readonly #length: Uint32Array;
-  readonly #value: Float64Array;
-  readonly #detail: Uint16Array;
-  readonly #kind: Uint8Array;
+  /** The arrays of leaves in its memory. */
+  readonly #leaves: EntryArrays;
   readonly #recordLeaf: Uint32Array;
   #paths: PathTable;
   readonly #encoder: EncodeKernel;
@@ -111,12 +107,14 @@ export class KernelBatch implements BatchRows {
     this.#buffer = buffer;
     this.#memory = new Uint8Array(buffer);
     const leaves = exports.LEAVES.value;
-    this.#path = new Uint32Array(buffer, exports.LEAF_PATH.value, leaves);
-    this.#start = new Int32Array(buffer, exports.LEAF_START.value, leaves);
-    this.#length = new Uint32Array(buffer, exports.LEAF_LENGTH.value, leaves);
-    this.#value = new Float64Array(buffer, exports.LEAF_VALUE.value, leaves);
-    this.#detail = new Uint16Array(buffer, exports.LEAF_DETAIL.value, leaves);
-    this.#kind = new Uint8Array(buffer, exports.LEAF_KIND.value, leaves);
+    this.#leaves = {
+      path: new Uint32Array(buffer, exports.LEAF_PATH.value, leaves),
+      start: new Int32Array(buffer, exports.LEAF_START.value, leaves),
+      length: new Uint32Array(buffer, exports.LEAF_LENGTH.value, leaves),
+      value: new Float64Array(buffer, exports.LEAF_VALUE.value, leaves),
+      detail: new Uint16Array(buffer, exports.LEAF_DETAIL.value, leaves),
+      kind: new Uint8Array(buffer, exports.LEAF_KIND.value, leaves),
+    };
     this.#recordLeaf = new Uint32Array(
       buffer,
       exports.RECORD_LEAF.value,
@@ -213,7 +211,7 @@ export class KernelBatch implements BatchRows {
     while (row < rows.rowCount && !this.isFull) {
       const at = this.rowCount;
       const taken = this.#appendSome(rows, row);
-      this.timeMs.set(rows.timeMs.subarray(row, row + taken), at);
+      for (let of = 0; of < taken; of++) this.timeMs[at + of] = rows.timeMs[row + of];
       this.receivedMs.fill(rows.receivedMs, at, at + taken);
       row += taken;
       if (taken === 0) this.#declines = true;
@@ -223,23 +221,16 @@ export class KernelBatch implements BatchRows {
 
   /** Takes rows from `from` on whose texts lie near to each other. */
   #appendSome(rows: Rows, from: number): number {
-    const { exports, to, sourceFrom, sourceEnd } = {
-      exports: this.#exports,
-      ...this.#near(rows, from),
-    };
+    const exports = this.#exports;
+    const { to, sourceFrom, sourceEnd } = this.#near(rows, from);
     const { sideBytes } = rows;
     if (to === from || sideBytes > exports.BATCH_SIDE_BYTES.value) return 0;
     const first = rows.rowEntry[from];
     const end = rows.rowEntry[to];
-    this.#path.set(rows.path.subarray(first, end));
-    this.#start.set(rows.start.subarray(first, end));
-    this.#length.set(rows.length.subarray(first, end));
-    this.#value.set(rows.value.subarray(first, end));
-    this.#detail.set(rows.detail.subarray(first, end));
-    this.#kind.set(rows.kind.subarray(first, end));
+    copyEntries(rows, first, end, this.#leaves, 0);
     for (let row = from; row <= to; row++)
       this.#recordLeaf[row - from] = rows.rowEntry[row] - first;
-    this.#memory.set(rows.side.subarray(0, sideBytes), exports.BATCH_SIDE.value);
+    copyBytes(rows.side, 0, sideBytes, this.#memory, exports.BATCH_SIDE.value);
     copyBytes(rows.source, sourceFrom, sourceEnd, this.#memory, exports.BATCH_SOURCE.value);
     try {
       return exports.appendRows(to - from, sourceFrom, sourceEnd, sideBytes);

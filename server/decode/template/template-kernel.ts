@@ -227,7 +227,7 @@ export class TemplateKernel {
     if (sideBytes === 0) return;
     const at = this.#exports.SIDE.value;
     const to = rows.reserveSide(sideBytes);
-    rows.side.set(this.#memory.subarray(at, at + sideBytes), to);
+    copyBytes(this.#memory, at, at + sideBytes, rows.side, to);
   }
 
   /** Copies row `row` of the last `read` behind those of the same `rows`. */

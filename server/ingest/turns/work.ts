@@ -63,11 +63,23 @@ interface BodySum {
   events: number;
 }
 
+/** A body whose rows wait for the disk. */
+interface WaitingBody {
+  task: BodyTask;
+  ends: TaskEnds;
+  events: number;
+  bytes: number;
+  reservation: Reservation;
+  decodedMs: number;
+}
+
 /**
  * Does the tasks of an ingest thread, each in pieces of at most 4,096 events, and has what comes of them made durable.
  */
 export class Work {
   readonly #options: WorkOptions;
+  /** The bodies of the group that got one last, and its promise. */
+  #last: { stored: Promise<void>; bodies: WaitingBody[] } | undefined;
 
   constructor(options: WorkOptions) {
     this.#options = options;
@@ -238,24 +250,41 @@ export class Work {
     const usage = events === 0 ? [] : reservation.usage(idOf);
     if (events === 0) reservation.release(cells);
     stats.addRows(events);
-    const decodedMs = performance.now();
     const stored =
       gathered === undefined
         ? writer.append(decoding.rows, usage)
         : writer.appendGathered(gathered, usage);
     ends.free(task.task, task.bytes);
+    const bytes = usage[0]?.bytes ?? 0;
+    const body = { task, ends, events, bytes, reservation, decodedMs: performance.now() };
+    if (stored === this.#last?.stored) this.#last.bodies.push(body);
+    else this.#await(stored, [body]);
+  }
+
+  /** Ends bodies of a group, more of which may come, when it is durable or lost. */
+  #await(stored: Promise<void>, bodies: WaitingBody[]): void {
+    this.#last = { stored, bodies };
+    const over = (isStored: boolean): void => {
+      if (this.#last?.stored === stored) this.#last = undefined;
+      const nowMs = performance.now();
+      for (const body of bodies) this.#over(body, isStored, nowMs);
+      this.#options.stored();
+    };
     stored.then(
-      () => {
-        stats.addCommit((performance.now() - decodedMs) / 1_000);
-        ends.stored(task.task, events, usage[0]?.bytes ?? 0);
-        this.#options.stored();
-      },
-      () => {
-        reservation.release(cells);
-        refuse(task, NOT_STORED, ends);
-        this.#options.stored();
-      },
+      () => over(true),
+      () => over(false),
     );
+  }
+
+  #over(body: WaitingBody, isStored: boolean, nowMs: number): void {
+    const { task, ends, events, bytes, reservation, decodedMs } = body;
+    if (isStored) {
+      this.#options.stats.addCommit((nowMs - decodedMs) / 1_000);
+      ends.stored(task.task, events, bytes);
+    } else {
+      reservation.release(this.#options.cells);
+      refuse(task, NOT_STORED, ends);
+    }
   }
 
   /** Decodes lines and has each piece made durable with others; the task is over when all are. */
