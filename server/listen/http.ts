@@ -417,7 +417,9 @@ class UwsExchange implements Exchange {
   #writeHead(reply: Reply): void {
     const response = this.#response;
     this.#open.answered(reply.status);
-    response.writeStatus(STATUS_TEXTS.get(reply.status) ?? `${reply.status} Status`);
+    // 200 is what the library says when it is told nothing.
+    if (reply.status !== 200)
+      response.writeStatus(STATUS_TEXTS.get(reply.status) ?? `${reply.status} Status`);
     if (reply.status !== 204) {
       response.writeHeader('content-type', reply.contentType ?? 'application/json');
     }

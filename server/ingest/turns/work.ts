@@ -1,3 +1,4 @@
+import { assert } from '../../../engine/base/assert.ts';
 import { ATTRIBUTES_MAX, EVENT_BYTES_MIN, PATHS_MAX } from '../../../engine/base/limits.ts';
 import {
   type GatheredRows,
@@ -5,7 +6,7 @@ import {
   type KeyUsage,
   type RowWriter,
 } from '../../../engine/engine.ts';
-import { BadBody, EventTooLarge, TooManyEvents } from '../../decode/body.ts';
+import { BadBody, EventTooLarge, type PieceSize, TooManyEvents } from '../../decode/body.ts';
 import type { PatternBudget } from '../../extend/pattern-budget.ts';
 import { dayOf, type UsageCells } from '../../registry/usage.ts';
 import type { TaskEnds } from '../acknowledge.ts';
@@ -50,6 +51,9 @@ const PIECE_BYTES = 4 * 1024 * 1024;
 const PIECE_EVENTS_MAX = 4_096;
 /** Memory that a piece may take beside its source: what escapes and extensions make of it. */
 const PIECE_SIDE_BYTES = 16 * 1024 * 1024;
+/** A body of up to so many bytes is one piece, if it needs nothing but decoding: it has no more events than bytes. */
+const SMALL_BYTES = 16_384;
+const WHOLE: PieceSize = { events: SMALL_BYTES, bytes: SMALL_BYTES };
 /** The path table is begun anew when less than a few hostile events' worth of it is left. */
 const PATHS_RENEW = PATHS_MAX - 4 * ATTRIBUTES_MAX;
 const NOTHING = new Uint8Array(0);
@@ -93,9 +97,16 @@ export class Work {
       writer.replacePaths(decodings.current.paths);
     }
     if (task.type === 'lines') return this.#lines(task, ends);
-    if (task.dry === undefined) return this.#body(task, ends);
-    this.#dry(task, task.dry, ends);
+    if (task.dry === undefined && !this.#isSmall(task)) return this.#body(task, ends);
+    if (task.dry === undefined) this.#smallBody(task, ends);
+    else this.#dry(task, task.dry, ends);
     return undefined;
+  }
+
+  #isSmall({ bytes, form, compression, decoding }: BodyTask): boolean {
+    const isPlain =
+      (form === 'lines' || form === 'json') && (compression ?? decoding) === undefined;
+    return isPlain && bytes <= SMALL_BYTES && this.#options.decodings.steps.length === 0;
   }
 
   /** Shows what would become of a body; its quota is left alone. */
@@ -123,7 +134,7 @@ export class Work {
 
   *#body(task: BodyTask, ends: TaskEnds): TaskRun {
     const { cells, decodings } = this.#options;
-    const { cell, id } = task.key;
+    const { cell } = task.key;
     const day = dayOf(task.receivedMs);
     const reservation = new Reservation(day);
     const sum: BodySum = { decoding: decodings.current, gathered: undefined, events: 0 };
@@ -138,30 +149,65 @@ export class Work {
         sum.decoding = decodings.current;
       }
       const granted = isOn === 'ok' ? cells.reserve(cell, source.length, day) : isOn;
-      const refusal = refusalOf(granted);
-      if (refusal !== undefined) {
-        refuse(task, refusal, ends);
-        return;
-      }
+      if (isRefused(task, granted, ends)) return;
       reservation.add(cell, source.length, 0);
       if (!(yield* this.#decode(task, source, sum))) {
         reservation.release(cells);
         return;
       }
-      const lacking = sum.events * EVENT_BYTES_MIN - source.length;
-      if (lacking > 0) cells.restore(cell, lacking, day);
-      reservation.add(cell, Math.max(lacking, 0), sum.events);
-      this.#storeBody(task, sum, reservation, () => id, ends);
+      this.#storeBody(task, source.length, sum, reservation, ends);
     } catch (error) {
-      reservation.release(cells);
-      const refused = contentRefusal(error);
-      if (refused === undefined) this.#fault(task, error, ends);
-      else {
-        this.#noteRefusal(task, source, refused, error);
-        refuse(task, refused, ends);
-      }
+      this.#fail(task, source, error, reservation, ends);
     } finally {
       this.#end(task, sum);
+    }
+  }
+
+  /** Decodes a small body and has its rows stored, in one go: what keeps a place between pieces would cost more. */
+  #smallBody(task: BodyTask, ends: TaskEnds): void {
+    const { cells, decodings } = this.#options;
+    const { cell } = task.key;
+    const day = dayOf(task.receivedMs);
+    const reservation = new Reservation(day);
+    const source = this.#source(task);
+    try {
+      if (isRefused(task, cells.reserve(cell, source.length, day), ends)) return;
+      reservation.add(cell, source.length, 0);
+      const decoding = decodings.current;
+      const { decoder, rows } = decoding;
+      this.#begin(task, source, decoding);
+      decoder.beginBody(0, source.length, task.form === 'json');
+      assert(decoder.readBody(WHOLE), 'a small body is one piece');
+      const sum = { decoding, gathered: undefined, events: rows.rowCount };
+      this.#storeBody(task, source.length, sum, reservation, ends);
+    } catch (error) {
+      this.#fail(task, source, error, reservation, ends);
+    }
+  }
+
+  /** Turns the decoder to a body. */
+  #begin(task: BodyTask, source: Uint8Array, decoding: Decoding): void {
+    const { decoder } = decoding;
+    decoder.unquotes = false;
+    this.#turnTo(task, decoding);
+    this.#options.budget.begin();
+    decoder.begin(source, task.receivedMs, task.enrichment);
+  }
+
+  /** A body is not stored, as there is an error in it or here. */
+  #fail(
+    task: BodyTask,
+    source: Uint8Array,
+    error: unknown,
+    reservation: Reservation,
+    ends: TaskEnds,
+  ): void {
+    reservation.release(this.#options.cells);
+    const refused = contentRefusal(error);
+    if (refused === undefined) this.#fault(task, error, ends);
+    else {
+      this.#noteRefusal(task, source, refused, error);
+      refuse(task, refused, ends);
     }
   }
 
@@ -173,10 +219,7 @@ export class Work {
   ): Generator<'piece' | 'large', boolean, boolean | undefined> {
     const { decodings, budget } = this.#options;
     const { decoder, rows, paths } = sum.decoding;
-    decoder.unquotes = false;
-    this.#turnTo(task, sum.decoding);
-    budget.begin();
-    decoder.begin(source, task.receivedMs, task.enrichment);
+    this.#begin(task, source, sum.decoding);
     const isSpent = (): boolean => budget.isPieceSpent || rows.sideBytes > PIECE_SIDE_BYTES;
     const size = { events: PIECE_EVENTS_MAX, bytes: PIECE_BYTES, isSpent };
     for (const kind of decodePieces(decoder, source, task.form, size)) {
@@ -241,13 +284,17 @@ export class Work {
   /** Appends the rows of a body; it is over when they are durable. Its slot is not read any more from here on. */
   #storeBody(
     task: BodyTask,
+    sourceBytes: number,
     { decoding, gathered, events }: BodySum,
     reservation: Reservation,
-    idOf: (cell: number) => string,
     ends: TaskEnds,
   ): void {
     const { writer, stats, cells } = this.#options;
-    const usage = events === 0 ? [] : reservation.usage(idOf);
+    const { cell, id } = task.key;
+    const lacking = Math.max(0, events * EVENT_BYTES_MIN - sourceBytes);
+    if (lacking > 0) cells.restore(cell, lacking, dayOf(task.receivedMs));
+    reservation.add(cell, lacking, events);
+    const usage = events === 0 ? [] : reservation.usage(() => id);
     if (events === 0) reservation.release(cells);
     stats.addRows(events);
     const stored =
@@ -362,6 +409,16 @@ export class Work {
 }
 
 const NO_EVENTS = { events: 0, linesDropped: 0, usage: [] };
+
+function isRefused(
+  task: BodyTask,
+  granted: ReturnType<UsageCells['reserve']>,
+  ends: TaskEnds,
+): boolean {
+  const refusal = refusalOf(granted);
+  if (refusal !== undefined) refuse(task, refusal, ends);
+  return refusal !== undefined;
+}
 
 function refuse(task: IngestTask, refusal: Refusal, ends: TaskEnds): void {
   ends.done({ task: task.task, ...refusal, ...NO_EVENTS });
