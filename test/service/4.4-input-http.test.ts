@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Answer, listAll, request, send, testService } from '../support/service.ts';
+import { type Answer, countOf, listAll, request, send, testService } from '../support/service.ts';
 
 const service = await testService(t);
 const url = `${service.http}/v1/input/${service.writeKey}`;
@@ -203,5 +203,24 @@ t.test('1.2 the event date is the first recognised attribute that parses', async
     await send(service, `{"test":"date${index}",${attribute}}`);
     const [found] = await listAll(service, { filters: [{ search: `test:date${index}` }] });
     t.equal(found.date, expected, attribute);
+  }
+});
+
+t.test('4.4 as many events as bytes allow are stored, in one piece or in several', async (t) => {
+  for (const [name, lines] of [
+    ['few', 8_192],
+    ['more', 8_193],
+  ] as const) {
+    const bodies = {
+      'text/plain': 'a\n'.repeat(lines),
+      'application/json': `[${'1,'.repeat(lines - 1)}1]`,
+    };
+    for (const [type, body] of Object.entries(bodies)) {
+      const appname = `${name}${type.length}`;
+      const headers = { 'content-type': type };
+      const answer = await request(`${url}?appname=${appname}`, { method: 'POST', headers, body });
+      t.equal(answer.status, 200);
+      t.equal(await countOf(service, `appname:${appname}`), lines, `${body.length} bytes`);
+    }
   }
 });
