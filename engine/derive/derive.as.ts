@@ -9,7 +9,7 @@
  * |---|---|
  * | templates | TEMPLATE_BYTES each: see TEMPLATE_ |
  * | parts | PART_BYTES each: see PART_; those of templates, and one for each column whose texts lie far apart |
- * | spans | begin and end (u32) of each part of its own that a text has which was matched |
+ * | spans | begin and end (u32) of each own part of a text that was matched, or place and length of each value |
  * | ids | by row the entry + 1 of a column (u32) |
  * | offsets, bytes | strings one after the other: where each begins and the last one ends (u32), and they themselves |
  * | rows | by text, its row (u32) |
@@ -84,17 +84,18 @@ function setBytes(address: u32, bytes: u64): void {
   store<u64>(address, bytes);
 }
 
-/** Compares `length` bytes. */
+/** Compares `length` bytes; behind both places are others that may be read. */
 function isSame(left: u32, right: u32, length: u32): bool {
   assert(
-    left + length <= (<u32>memory.size()) << 16 && right + length <= (<u32>memory.size()) << 16,
+    left + length + 8 <= (<u32>memory.size()) << 16 &&
+      right + length + 8 <= (<u32>memory.size()) << 16,
   );
   let at: u32 = 0;
   for (; at + 8 <= length; at += 8) {
     if (load<u64>(left + at) !== load<u64>(right + at)) return false;
   }
-  for (; at < length; at++) if (load<u8>(left + at) !== load<u8>(right + at)) return false;
-  return true;
+  const rest = ((<u64>1) << (8 * (length - at))) - 1;
+  return ((load<u64>(left + at) ^ load<u64>(right + at)) & rest) === 0;
 }
 
 /** Copies `length` bytes; both places have room for a vector behind them. */
@@ -152,16 +153,40 @@ function find(from: u32, end: u32): u32 {
   return 0;
 }
 
-/** Reports that texts of a template have `length` bytes in a row; most templates fail here. */
-function fits(template: u32, row: u32, length: u32): bool {
+/**
+ * Reports that the text `[start, end)` in a row is of a template that has nothing of its own. What its values are is
+ * looked up once: first all are asked for their lengths, at which most templates fail, then compared.
+ */
+function isWhole(template: u32, row: u32, start: u32, end: u32): bool {
+  const parts = wordAt(template + TEMPLATE_PARTS);
+  const lastPart = wordAt(template + TEMPLATE_END);
+  const length = end - start;
   let sum = wordAt(template + TEMPLATE_LENGTH);
-  const end = wordAt(template + TEMPLATE_END);
-  for (let part = wordAt(template + TEMPLATE_PARTS); part < end; part += PART_BYTES) {
+  let value = spans;
+  for (let part = parts; part < lastPart; part += PART_BYTES) {
     if (wordAt(part + PART_KIND) !== VALUE) continue;
     if (!place(part, row)) return false;
     sum += partLength;
+    if (sum > length) return false;
+    setWord(value, partText);
+    setWord(value + 4, partLength);
+    value += 8;
   }
-  return sum === length;
+  if (sum !== length) return false;
+  value = spans;
+  let at = start;
+  for (let part = parts; part < lastPart; part += PART_BYTES) {
+    let text = wordAt(part + PART_TEXT);
+    let bytes = wordAt(part + PART_COUNT);
+    if (wordAt(part + PART_KIND) === VALUE) {
+      text = wordAt(value);
+      bytes = wordAt(value + 4);
+      value += 8;
+    }
+    if (!isSame(at, text, bytes)) return false;
+    at += bytes;
+  }
+  return true;
 }
 
 function addSpan(from: u32, end: u32): void {
@@ -185,9 +210,8 @@ function isOf(template: u32, row: u32, start: u32, end: u32): bool {
     if (start + length > end || !isSame(end - length, wordAt(last + PART_TEXT), length))
       return false;
   }
-  const isOpen = wordAt(template + TEMPLATE_OPEN) !== 0;
-  if (!isOpen && !fits(template, row, end - start)) return false;
   spanCount = 0;
+  if (wordAt(template + TEMPLATE_OPEN) === 0) return isWhole(template, row, start, end);
   let at = start;
   let ownFrom: u32 = 0;
   for (let part = first; part < lastPart; part += PART_BYTES) {
