@@ -1,3 +1,4 @@
+import { damaged } from '../base/errors.ts';
 import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import type { Units } from '../base/pause.ts';
 import type { PackedValues } from '../packed/cells.ts';
@@ -5,6 +6,35 @@ import type { CountRuns } from './count-runs.ts';
 
 /** Strings that lie one after the other: entry e is `bytes[offsets[e], offsets[e + 1])`. Not to be written. */
 export interface Entries {
+  offsets: Uint32Array;
+  bytes: Uint8Array;
+}
+
+/** Bytes that adjacent strings have at most. */
+const STRING_BYTES_MAX = 2 ** 32 - 1;
+
+/** Offsets of adjacent strings of these `lengths`, with the end of the last one, in `offsets`. Throws CORRUPTION. */
+export function offsetsOf(
+  lengths: Float64Array,
+  offsets = new Uint32Array(lengths.length + 1),
+): Uint32Array {
+  const count = lengths.length;
+  offsets[0] = 0;
+  let end = 0;
+  for (let index = 0; index < count; index++) {
+    const length = lengths[index];
+    end += length;
+    offsets[index + 1] = end;
+    if (!(length >= 0 && end <= STRING_BYTES_MAX && offsets[index + 1] === end)) {
+      damaged(`string of ${length} bytes`);
+    }
+  }
+  return offsets;
+}
+
+/** A piece of a text: `offsets` count from its own start, `first` is the number of its first value. */
+export interface TextPiece {
+  first: number;
   offsets: Uint32Array;
   bytes: Uint8Array;
 }
@@ -74,6 +104,14 @@ export interface StringPlace {
   bytes: Uint8Array;
   start: number;
   end: number;
+}
+
+/** Values that are made again of other columns. Methods throw CORRUPTION when one is not as long as it should be. */
+export interface DerivedValues {
+  /** Makes the piece number `number`, whose values lie at `offsets`, into `bytes`. */
+  piece(number: number, offsets: Uint32Array, bytes: Uint8Array): void;
+  /** The value number `rank`, of `length` bytes. */
+  value(rank: number, length: number): StringPlace;
 }
 
 /** A hash of strings. Those of one seed are equal for equal strings. */

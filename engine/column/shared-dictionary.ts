@@ -14,13 +14,13 @@ import {
   EntryHashes,
   equalEntries,
   type KeepSum,
+  offsetsOf,
   PIECE_ENTRIES,
   Scratch,
   type StringPlace,
   TEXT_HASH,
   TEXT_HASHES,
 } from './entries.ts';
-import { offsetsOf } from './string-chunk.ts';
 
 /** Decoded pieces that are kept: a page of events asks for entries here and there. */
 const PIECES_KEPT_MAX = 32;

@@ -8,13 +8,16 @@ import { free } from '../packed/growth.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
 import { packedPart } from '../packed/packed.ts';
 import { STRETCH_ROWS, type StringColumn } from './column.ts';
-import type {
-  Entries,
-  EntrySource,
-  Scratch,
-  StoredPieces,
-  StringPlace,
-  SumKeeper,
+import {
+  type DerivedValues,
+  type Entries,
+  type EntrySource,
+  offsetsOf,
+  type Scratch,
+  type StoredPieces,
+  type StringPlace,
+  type SumKeeper,
+  type TextPiece,
 } from './entries.ts';
 import {
   DictionaryColumn,
@@ -24,35 +27,6 @@ import {
 } from './lazy-strings.ts';
 import { bitmapWords, type PresentRows } from './presence.ts';
 import { StringEncoding, singleOfDictionary, singleOfPiece } from './text.ts';
-
-/** Bytes that the strings of a chunk have at most. */
-const STRING_BYTES_MAX = 2 ** 32 - 1;
-
-/** Offsets of adjacent strings of these `lengths`, with the end of the last one, in `offsets`. Throws CORRUPTION. */
-export function offsetsOf(
-  lengths: Float64Array,
-  offsets = new Uint32Array(lengths.length + 1),
-): Uint32Array {
-  const count = lengths.length;
-  offsets[0] = 0;
-  let end = 0;
-  for (let index = 0; index < count; index++) {
-    const length = lengths[index];
-    end += length;
-    offsets[index + 1] = end;
-    if (!(length >= 0 && end <= STRING_BYTES_MAX && offsets[index + 1] === end)) {
-      damaged(`string of ${length} bytes`);
-    }
-  }
-  return offsets;
-}
-
-/** A piece of a text: `offsets` count from its own start, `first` is the number of its first value. */
-export interface TextPiece {
-  first: number;
-  offsets: Uint32Array;
-  bytes: Uint8Array;
-}
 
 /** Regions that `StringChunk` reads on demand. Reads throw CORRUPTION. */
 export interface StringSource {
@@ -71,14 +45,6 @@ export interface StringSource {
   dictionary?(): EntrySource;
   /** Makes the values of a derived chunk; only those need it. */
   derived?(): DerivedValues;
-}
-
-/** Values that are made again of other columns. Methods throw CORRUPTION when one is not as long as it should be. */
-export interface DerivedValues {
-  /** Makes the piece number `number`, whose values lie at `offsets`, into `bytes`. */
-  piece(number: number, offsets: Uint32Array, bytes: Uint8Array): void;
-  /** The value number `rank`, of `length` bytes. */
-  value(rank: number, length: number): StringPlace;
 }
 
 /** More than an id is. */
@@ -354,13 +320,18 @@ export class StringChunk {
     return this.#isText ? Math.ceil(this.#valueCount / TEXT_PIECE_ROWS) : 0;
   }
 
+  /** The values of a piece of a text. */
+  #valuesOf(piece: number): { first: number; count: number } {
+    const first = piece * TEXT_PIECE_ROWS;
+    return { first, count: Math.min(TEXT_PIECE_ROWS, this.#valueCount - first) };
+  }
+
   /**
    * The piece number `number` of a text, alone: its lengths are summed up from its own start. With `scratch`, for those
    * who read all pieces, it is good until that is used again. Throws CORRUPTION.
    */
   piece(number: number, scratch?: Scratch): TextPiece {
-    const first = number * TEXT_PIECE_ROWS;
-    const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
+    const { first, count } = this.#valuesOf(number);
     const offsets = offsetsOf(this.#lengthStream().part(first, count), scratch?.offsets(count + 1));
     const bytes = this.#pieceBytes(number, offsets, scratch);
     return { first, offsets, bytes };
@@ -372,8 +343,7 @@ export class StringChunk {
     if (this.#encoding !== StringEncoding.TEXT || source.together === undefined) return undefined;
     return {
       lengths: (piece) => {
-        const first = piece * TEXT_PIECE_ROWS;
-        const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
+        const { first, count } = this.#valuesOf(piece);
         const all = guard(() => this.#lengthStream().packed(0));
         return all && packedPart(all, first, count);
       },
@@ -512,8 +482,7 @@ export class StringChunk {
   #singleText(number: number, at: number): Uint8Array | undefined {
     if (this.#source.isSealed === true || this.#asked === number) return undefined;
     this.#asked = number;
-    const first = number * TEXT_PIECE_ROWS;
-    const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
+    const { first, count } = this.#valuesOf(number);
     const lengths = this.#lengthStream().part(first, count);
     return singleOfPiece(lengths, at, (scratch) => this.#source.region(1 + number, scratch));
   }

@@ -1,10 +1,10 @@
 import { EngineError } from '../../base/errors.ts';
 import type { StringColumn } from '../../column/column.ts';
 import type { DateChunk } from '../../column/dates.ts';
-import type { Entries, EntrySource, Scratch } from '../../column/entries.ts';
+import type { Entries, EntrySource, Scratch, TextPiece } from '../../column/entries.ts';
 import type { Kind } from '../../column/kind.ts';
 import type { NumberChunk } from '../../column/number-chunk.ts';
-import type { StringChunk, TextPiece } from '../../column/string-chunk.ts';
+import type { StringChunk } from '../../column/string-chunk.ts';
 
 /** A column's values alone, in the order of their rows. */
 export type DenseColumn = {

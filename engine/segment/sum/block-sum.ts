@@ -1,5 +1,4 @@
-import type { Scratch } from '../../column/entries.ts';
-import type { TextPiece } from '../../column/string-chunk.ts';
+import type { Scratch, TextPiece } from '../../column/entries.ts';
 import type { Block } from '../block/block.ts';
 import type { DenseColumn, DenseStrings } from '../block/dense-column.ts';
 import type { BlockHashes, LeafSum } from './leaf-sum.ts';

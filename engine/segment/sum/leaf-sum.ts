@@ -1,6 +1,6 @@
+import type { TextPiece } from '../../column/entries.ts';
 import { type EntrySource, Scratch } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
-import type { TextPiece } from '../../column/string-chunk.ts';
 import { free } from '../../packed/growth.ts';
 import type { DenseColumn, DenseStrings } from '../block/dense-column.ts';
 import { HashLanes, mixHigh, mixLow, spread, wordsOf } from './row-hash.ts';
