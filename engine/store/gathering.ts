@@ -4,8 +4,8 @@ const SENDERS_ENOUGH = 64;
 /** Time in which senders come that send their next body as soon as they are answered, and that of each at least. */
 const SOON_MS = 1;
 const SENDER_MS = 1 / 16;
-/** They are waited for twice as long. */
-const WAIT_SHARE = 2;
+/** They are waited for so long at least. */
+const WAIT_MS = 2;
 /** Time without waiting after they did not all come soon: at less than full load each would wait for the others. */
 const PAUSE_MS = 1_000;
 /** So often all must have come soon for one time that they did not, and so many times count. */
@@ -78,7 +78,7 @@ export class Gathering {
   async wait(count: () => number): Promise<void> {
     const nowMs = this.#monotonicMs();
     const soonMs = Math.max(SOON_MS, this.#awaited * SENDER_MS);
-    const waitMs = soonMs * WAIT_SHARE;
+    const waitMs = Math.max(WAIT_MS, soonMs);
     const isJustAnswered = nowMs - this.#answeredMs < waitMs;
     if (!isJustAnswered || this.#senderCount < SENDERS_MIN || count() >= this.#awaited) return;
     if (nowMs - this.#missedMs < PAUSE_MS) return;

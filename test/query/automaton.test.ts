@@ -110,6 +110,21 @@ t.test('borders of words and lines, and very many states, are left to RE2', asyn
   }
 });
 
+t.test('what is looked at to make an automaton is bounded', async (t) => {
+  for (const source of ['(.?){122}', '(?:.?\\w?){60}x', '(?:a?b?c?d?){28}', '(?i:[a-y]?){120}']) {
+    const { inst, start } = new Pattern(readPattern(source)).program;
+    let looks = 0;
+    const counting = new Proxy(inst, {
+      get: (all, place) => {
+        looks++;
+        return Reflect.get(all, place);
+      },
+    });
+    ByteAutomaton.of({ inst: counting, start });
+    t.ok(looks < 50_000, `${looks} looks at ${inst.length} instructions of ${source}`);
+  }
+});
+
 t.test('an automaton is made once for a pattern', async (t) => {
   const made = (source: string): ByteAutomaton | undefined =>
     automatonOf(new Pattern(readPattern(source)));

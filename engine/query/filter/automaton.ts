@@ -4,6 +4,8 @@ import type { LiteralFinder } from './literal.ts';
 /** States of an automaton at most: those of most patterns are some ten. */
 const STATES_MAX = 128;
 const CHARACTERS = 128;
+/** Instructions that are looked at for an automaton at most, which takes some milliseconds. */
+const LOOKS_MAX = 1 << 14;
 /** The state from which no text matches, and that before the first character. */
 const DEAD = 0;
 const BEGIN = 1;
@@ -50,6 +52,8 @@ export interface StateTables {
 interface Places {
   taking: readonly number[];
   accepts: boolean;
+  /** Instructions that were looked at. */
+  looks: number;
 }
 
 /**
@@ -96,20 +100,35 @@ export function automatonOf({ source, program }: Pattern): ByteAutomaton | undef
   return automaton;
 }
 
+/** ASCII characters in classes: those of one are taken by the same instructions. */
+interface CharacterClasses {
+  /** By character its class. */
+  of: Uint8Array;
+  /** A character of each class. */
+  firsts: readonly number[];
+}
+
 /** States with the steps between them, one after the other. */
 interface States {
+  classes: CharacterClasses;
   accepts: boolean[];
+  /** By state and class of characters the next state. */
   steps: Uint8Array[];
 }
 
 function statesOf(program: Program): States | undefined {
   const takes = charactersOf(program);
+  const classes = classesOf(takes);
+  const classCount = classes.firsts.length;
   const numbers = new Map<string, number>();
-  const states: States = { accepts: [false], steps: [new Uint8Array(CHARACTERS)] };
+  const states: States = { classes, accepts: [false], steps: [new Uint8Array(classCount)] };
   const left: Places[] = [];
+  let looks = 0;
   const numberOf = (behind: readonly number[], isBegin: boolean): number | undefined => {
     const places = placesOf(program, behind, isBegin);
     if (places === undefined) return undefined;
+    looks += places.looks;
+    if (looks > LOOKS_MAX) return undefined;
     if (places.taking.length === 0 && !places.accepts && !isBegin) return DEAD;
     const key = `${places.taking} ${places.accepts}`;
     let number = isBegin ? undefined : numbers.get(key);
@@ -119,25 +138,41 @@ function statesOf(program: Program): States | undefined {
     // Before the first character assertions hold that do not behind it.
     if (!isBegin) numbers.set(key, number);
     states.accepts.push(places.accepts);
-    states.steps.push(new Uint8Array(CHARACTERS));
+    states.steps.push(new Uint8Array(classCount));
     left.push(places);
     return number;
   };
   if (numberOf([program.start], true) === undefined) return undefined;
   for (let state = BEGIN; state < states.steps.length; state++) {
     const { taking } = left[state - BEGIN];
-    for (let character = 0; character < CHARACTERS; character++) {
-      const behind = taking.filter((place) => takes[place]?.[character] === 1);
+    for (const [place, character] of classes.firsts.entries()) {
+      const behind = taking.filter((instruction) => takes[instruction]?.[character] === 1);
       if (behind.length === 0) continue;
       const next = numberOf(
-        behind.map((place) => program.inst[place].out),
+        behind.map((instruction) => program.inst[instruction].out),
         false,
       );
       if (next === undefined) return undefined;
-      states.steps[state][character] = next;
+      states.steps[state][place] = next;
     }
   }
   return states;
+}
+
+function classesOf(takes: readonly (Uint8Array | undefined)[]): CharacterClasses {
+  const taking = takes.filter((characters) => characters !== undefined);
+  const numbers = new Map<string, number>();
+  const of = new Uint8Array(CHARACTERS);
+  const firsts: number[] = [];
+  for (let character = 0; character < CHARACTERS; character++) {
+    const takers = taking.map((characters) => characters[character]).join('');
+    const known = numbers.get(takers);
+    of[character] = known ?? firsts.length;
+    if (known !== undefined) continue;
+    numbers.set(takers, firsts.length);
+    firsts.push(character);
+  }
+  return { of, firsts };
 }
 
 /** By instruction that takes a character the ASCII ones that it takes: 1 by character. */
@@ -185,10 +220,12 @@ function placesOf(
     return true;
   };
   if (!go(behind, false) || !go(behind, true)) return undefined;
-  return { taking: [...taking].sort((one, other) => one - other), accepts };
+  const looks = reached.size + atEnd.size;
+  return { taking: [...taking].sort((one, other) => one - other), accepts, looks };
 }
 
 function tablesOf(states: States): StateTables {
+  const { classes } = states;
   const lasts = states.steps.map((_, state) => lastOf(states, state));
   // The dead state is the first one, and one of those.
   const order = [...lasts.keys()].sort((one, other) => Number(!lasts[one]) - Number(!lasts[other]));
@@ -200,31 +237,26 @@ function tablesOf(states: States): StateTables {
   const ends = new Uint8Array(CHARACTERS);
   const all = new Uint8Array(stops * CHARACTERS);
   for (const [place, state] of order.entries()) {
-    const step = states.steps[state];
-    steps.set(
-      step.map((next) => places[next]),
-      place * CHARACTERS,
-    );
     accepts[place] = states.accepts[state] ? 1 : 0;
-    for (const [character, next] of step.entries()) {
-      if (states.accepts[next]) ends[character] = 1;
-    }
+    const step = states.steps[state];
     const last = lasts[state];
-    if (last !== undefined) all.set(last, place * CHARACTERS);
+    for (const [character, number] of classes.of.entries()) {
+      const next = step[number];
+      steps[place * CHARACTERS + character] = places[next];
+      if (states.accepts[next]) ends[character] = 1;
+      if (last !== undefined) all[place * CHARACTERS + character] = last[number];
+    }
   }
   return { begin: places[BEGIN], stops, steps, accepts, lasts: all, ends };
 }
 
-/** By character, whether a text matches that ends with it, when all states behind `state` say the same. */
+/** By class of characters, whether a text matches that ends with one, when all states behind `state` say the same. */
 function lastOf({ steps, accepts }: States, state: number): Uint8Array | undefined {
-  const last = new Uint8Array(CHARACTERS);
-  const behind = new Set([state]);
+  const last = steps[state].map((next) => (accepts[next] ? 1 : 0));
+  const behind = new Set(steps[state]);
   for (const one of behind) {
-    for (let character = 0; character < CHARACTERS; character++) {
-      const next = steps[one][character];
-      const isAccepted = accepts[next] ? 1 : 0;
-      if (one === state) last[character] = isAccepted;
-      else if (last[character] !== isAccepted) return undefined;
+    for (const [place, next] of steps[one].entries()) {
+      if (last[place] !== (accepts[next] ? 1 : 0)) return undefined;
       behind.add(next);
     }
   }
