@@ -196,10 +196,10 @@ t.test(
       coming = 0;
       return { size, ms: [...new Set(waited)] };
     };
-    await sizeOf(32, 0);
-    t.same(await timeOf(64), { size: 32, ms: [4] }, 'there were 32 until now');
-    t.same(await timeOf(500), { size: 64, ms: [8] });
-    t.same(await timeOf(500), { size: 64, ms: [8] });
+    await sizeOf(16, 0);
+    t.same(await timeOf(64), { size: 16, ms: [2] }, 'there were 16 until now');
+    t.same(await timeOf(500), { size: 64, ms: [4] });
+    t.same(await timeOf(500), { size: 64, ms: [4] });
   },
 );
 
