@@ -1,3 +1,4 @@
+import { must } from '../../base/assert.ts';
 import { Pace, type Units } from '../../base/pause.ts';
 import type { StringColumn } from '../../column/column.ts';
 import {
@@ -110,8 +111,7 @@ function searchPiece(
   const byKernel = lengths && searchStored({ lengths, stored }, about, target);
   if (byKernel !== undefined) return byKernel;
   const first = piece * PIECE_ENTRIES;
-  const entries = column.piece?.(first, memoryOf(test).piece);
-  if (entries === undefined) return 0;
+  const entries = must(column.piece?.(first, memoryOf(test).piece), 'texts of a piece');
   const known = searchEntries(entries, about, target);
   if (known !== undefined) return known;
   const { bytes, offsets } = entries;
