@@ -45,7 +45,7 @@ const text = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', 'b', '\u00e9'), maxLength: 4 }),
 );
 
-/** What the kernel knows of texts: `undefined` where it is unsure. */
+/** Verdicts of the kernel on texts: `undefined` where it is unsure. */
 function byKernel(automaton: ByteAutomaton, texts: readonly string[], literal?: string) {
   const all = texts.map((one) => Buffer.from(one));
   const offsets = new Uint32Array(texts.length + 1);
