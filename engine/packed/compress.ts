@@ -122,6 +122,13 @@ export function decompress(packed: Uint8Array, rawBytes: number, room?: Room): U
   return decompressByKernel(packed, rawBytes, room) ?? decompressPlain(packed, rawBytes);
 }
 
+/** The LZ4 data that were made of `rawBytes` bytes; `undefined` of other data, and where they cannot be as many. */
+export function lz4DataOf(packed: Uint8Array, rawBytes: number): Uint8Array | undefined {
+  if (packed.length < PREFIX_BYTES || rawBytes > packed.length * EXPANSION_MAX) return undefined;
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
+  return view.getUint32(0, true) === rawBytes ? packed.subarray(PREFIX_BYTES) : undefined;
+}
+
 /**
  * Undoes a `Compress` for the bytes `[from, to)` of the result, which have memory of their own; `room` is for all
  * others, when they are needed. Throws CORRUPTION as `decompress`, unless only what stands behind them is damaged.
@@ -133,10 +140,8 @@ export function decompressPart(
   to: number,
   room: Room,
 ): Uint8Array {
-  const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
-  const isLz4 = packed.length >= PREFIX_BYTES && view.getUint32(0, true) === rawBytes;
-  const isSane = isLz4 && to <= rawBytes && rawBytes <= packed.length * EXPANSION_MAX;
-  const raw = isSane ? viewByKernel(packed, rawBytes, to) : undefined;
+  const isLz4 = to <= rawBytes && lz4DataOf(packed, rawBytes) !== undefined;
+  const raw = isLz4 ? viewByKernel(packed, rawBytes, to) : undefined;
   const part = (raw ?? decompress(packed, rawBytes, room)).subarray(from, to);
   const own = unfilled(part.length);
   own.set(part);

@@ -1,6 +1,7 @@
 import type { Entries, StoredTexts } from '../../column/entries.ts';
 import { makeKernels } from '../../kernel/kernel.ts';
 import { ThreadKernel } from '../../kernel/thread-kernel.ts';
+import { lz4DataOf } from '../../packed/compress.ts';
 import type { ByteAutomaton, TextQuestion, TextSearch } from './automaton.ts';
 import { keepsLetters } from './word.ts';
 
@@ -39,10 +40,7 @@ const StatePlace = { STEP: 0, ACCEPTS: 1, LAST: 2, ENDS: 3 } as const;
 export const FOUND = 1;
 export const UNSURE = 2;
 
-/** Bytes of the raw length before LZ4 data, and how many bytes that makes of one at most. Source: FORMAT.md 4.2. */
-const PREFIX_BYTES = 4;
 const WORD_BITS = 32;
-const EXPANSION_MAX = 255;
 
 /** The kernel of literal.as.ts and automaton.as.ts with its memory. Owned by one thread. */
 class SearchKernel {
@@ -102,9 +100,8 @@ class SearchKernel {
       this.#text.set(stored);
       return true;
     }
-    const isLz4 = stored.length > PREFIX_BYTES && bytes <= stored.length * EXPANSION_MAX;
-    if (!isLz4 || claimedBytes(stored) !== bytes) return false;
-    const packed = stored.subarray(PREFIX_BYTES);
+    const packed = lz4DataOf(stored, bytes);
+    if (packed === undefined) return false;
     this.#bytes.set(packed, this.#exports.literalPlace(Place.STORED));
     return this.#exports.textInflate(packed.length, bytes) !== 0;
   }
@@ -168,10 +165,6 @@ class SearchKernel {
 export interface TextDecision {
   search: TextSearch;
   test: (bytes: Uint8Array, start: number, end: number) => boolean;
-}
-
-function claimedBytes(stored: Uint8Array): number {
-  return (stored[0] | (stored[1] << 8) | (stored[2] << 16) | (stored[3] << 24)) >>> 0;
 }
 
 const ofThread = new ThreadKernel(() => SearchKernel.make());
