@@ -129,46 +129,44 @@ export class FrameSource {
   together(regions: readonly Region[], scratch: Scratch): Uint8Array[] {
     const [head] = regions;
     if (head.inline !== undefined) return [head.inline];
-    const from = this.#placeOf(head);
-    const found = [head];
-    let to = from + head.bytes;
-    for (const region of regions.slice(1)) {
+    const stored: StoredRegion[] = [];
+    for (const region of regions) {
       if (region.inline !== undefined) break;
-      const place = this.#placeOf(region);
-      const isNext = place >= to && place < to + REGION_ALIGNMENT;
-      if (!isNext || place + region.bytes > from + TOGETHER_BYTES) break;
-      found.push(region);
-      to = place + region.bytes;
+      stored.push(region);
     }
-    const bytes = this.#at(from - this.#ref.offset, to - from, scratch.stored(to - from));
-    return found.map((region) => {
-      const start = this.#placeOf(region) - from;
-      const own = bytes.subarray(start, start + region.bytes);
-      this.#check(region, own);
-      return own;
-    });
+    return this.#checkedRun(stored, 0, (count) => scratch.stored(count));
   }
 
   /** Reads regions, those together that lie one behind the other, against their checksums; keeps nothing of them. */
   verify(regions: readonly Region[], scratch: Scratch): void {
     const all = regions.flatMap((region) => (region.inline === undefined ? [region] : []));
     all.sort((one, other) => one.offset - other.offset);
-    for (let first = 0; first < all.length; ) {
-      const from = this.#placeOf(all[first]);
-      let end = first + 1;
-      let to = from + all[first].bytes;
-      for (; end < all.length; end++) {
-        const place = this.#placeOf(all[end]);
-        const isNext = place >= to && place < to + REGION_ALIGNMENT;
-        if (!isNext || place + all[end].bytes > from + TOGETHER_BYTES) break;
-        to = place + all[end].bytes;
-      }
-      const bytes = this.#at(from - this.#ref.offset, to - from, scratch.bytes(to - from));
-      for (; first < end; first++) {
-        const start = this.#placeOf(all[first]) - from;
-        this.#check(all[first], bytes.subarray(start, start + all[first].bytes));
-      }
+    for (let first = 0; first < all.length; )
+      first += this.#checkedRun(all, first, (count) => scratch.bytes(count)).length;
+  }
+
+  /** The checked bytes of the region `first`, and of those behind it that are read with it, in `room`. */
+  #checkedRun(
+    regions: readonly StoredRegion[],
+    first: number,
+    room: (count: number) => Uint8Array,
+  ): Uint8Array[] {
+    const from = this.#placeOf(regions[first]);
+    let to = from + regions[first].bytes;
+    let end = first + 1;
+    for (; end < regions.length; end++) {
+      const place = this.#placeOf(regions[end]);
+      const isNext = place >= to && place < to + REGION_ALIGNMENT;
+      if (!isNext || place + regions[end].bytes > from + TOGETHER_BYTES) break;
+      to = place + regions[end].bytes;
     }
+    const bytes = this.#at(from - this.#ref.offset, to - from, room(to - from));
+    return regions.slice(first, end).map((region) => {
+      const start = this.#placeOf(region) - from;
+      const own = bytes.subarray(start, start + region.bytes);
+      this.#check(region, own);
+      return own;
+    });
   }
 
   /** Where a region begins in the file. */

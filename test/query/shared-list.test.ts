@@ -98,6 +98,16 @@ t.test('events of blocks that others find damaged are left out of a list', async
   }
 });
 
+/** The sharing of a crew that takes note of the scans that are offered. */
+function telling(crew: Crew): { offered: string[]; sharing: Sharing } {
+  const offered: string[] = [];
+  const offer: Sharing['offer'] = (scan) => {
+    offered.push(scan.spec.type);
+    return crew.offer(scan);
+  };
+  return { offered, sharing: { rowsMin: crew.rowsMin, others: crew.others, offer } };
+}
+
 t.test('others rebuild events of a page as it shows them', async (t) => {
   const shelf = await shelfOf(3);
   const snapshot = { blocks: shelf.refs };
@@ -111,14 +121,7 @@ t.test('others rebuild events of a page as it shows them', async (t) => {
   const wanted = run(listUnits(shelf.reader, snapshot, query)).events;
   for (let seed = 0; seed < 5; seed++) {
     const crew = new Crew(shelf, 2, numbers(seed), seed > 2);
-    const offered: string[] = [];
-    const sharing: Sharing = {
-      ...{ rowsMin: crew.rowsMin, others: crew.others },
-      offer: (scan) => {
-        offered.push(scan.spec.type);
-        return crew.offer(scan);
-      },
-    };
+    const { offered, sharing } = telling(crew);
     t.same(crew.run(listUnits(shelf.reader, snapshot, query, sharing)).events, wanted);
     t.equal(offered.at(-1), 'events');
   }
@@ -162,14 +165,7 @@ t.test('events of a short page are rebuilt by those who find their rows', async 
   t.ok(wanted.length > 20 && wanted.length < query.limit, `${wanted.length} events`);
   for (let seed = 0; seed < 5; seed++) {
     const crew = new Crew(shelf, 2, numbers(seed), seed > 2);
-    const offered: string[] = [];
-    const sharing: Sharing = {
-      ...{ rowsMin: crew.rowsMin, others: crew.others },
-      offer: (scan) => {
-        offered.push(scan.spec.type);
-        return crew.offer(scan);
-      },
-    };
+    const { offered, sharing } = telling(crew);
     t.same(crew.run(listUnits(shelf.reader, snapshot, query, sharing)).events, wanted);
     t.notOk(offered.includes('events'), 'nothing is left to be rebuilt');
   }

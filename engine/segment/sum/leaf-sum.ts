@@ -1,5 +1,4 @@
-import type { TextPiece } from '../../column/entries.ts';
-import { type EntrySource, Scratch } from '../../column/entries.ts';
+import { type EntrySource, Scratch, type TextPiece } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { free } from '../../packed/growth.ts';
 import type { DenseColumn, DenseStrings } from '../block/dense-column.ts';
