@@ -68,7 +68,14 @@ async function upgrade(
   const { bytes, rowCount } = must(manifest.sealed.get(segment), 'a sealed segment');
   const refs = [...catalog.blocksOf(segment)];
   const result = await rewriteBlocks({
-    ...{ disk, folderId: manifest.folderId, nowMs, refs, rowsMax: rowCount },
+    ...{
+      disk,
+      folderId: manifest.folderId,
+      seed: manifest.entrySeed,
+      nowMs,
+      refs,
+      rowsMax: rowCount,
+    },
     allocate: async () => manifest.reserve(),
   });
   if (result.rowCount !== rowCount) {

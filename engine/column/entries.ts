@@ -1,8 +1,10 @@
+import { derivedKey } from '../base/derived-key.ts';
 import { damaged } from '../base/errors.ts';
-import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
+import { HASH_SEED, hashNumber, hashText, sameBytes } from '../base/hash.ts';
 import type { Units } from '../base/pause.ts';
 import type { PackedValues } from '../packed/cells.ts';
 import type { CountRuns } from './count-runs.ts';
+import { parseDateForm } from './date-form.ts';
 
 /** Strings that lie one after the other: entry e is `bytes[offsets[e], offsets[e + 1])`. Not to be written. */
 export interface Entries {
@@ -114,10 +116,43 @@ export interface DerivedValues {
   value(rank: number, length: number): StringPlace;
 }
 
+/** Names the use of the secret. It is on disk: another name makes other hashes. */
+const SEED_PURPOSE = 'entry hashes';
+
+const dateForm = { form: 0, value: 0, timeMs: 0 };
+
+/** The hash of 32 bits of a date as a column of dates has it. Source: FORMAT.md 10.3. */
+export function hashDate(value: number, form: number, seed: number): number {
+  return hashNumber(value, seed ^ form);
+}
+
+/**
+ * The hash of 32 bits of a string, that of a date when it is the text of one: it is the same value in both columns.
+ * Source: FORMAT.md 10.3.
+ */
+export function hashEntry(bytes: Uint8Array, start: number, end: number, seed: number): number {
+  return parseDateForm(bytes, start, end, dateForm)
+    ? hashDate(dateForm.value, dateForm.form, seed)
+    : hashText(bytes, start, end, seed);
+}
+
+/** The seed of the hashes of a store's strings; `secret` is the manifest's. */
+export function entrySeed(secret: Uint8Array): number {
+  return new DataView(derivedKey(secret, SEED_PURPOSE, 4).buffer).getInt32(0, true);
+}
+
 /** A hash of strings. Those of one seed are equal for equal strings. */
-export interface EntryHash {
+export class EntryHash {
   readonly seed: number;
-  hashOf(bytes: Uint8Array, start: number, end: number): number;
+
+  constructor(seed: number) {
+    this.seed = seed;
+  }
+
+  /** The upper 31 bits of the hash of a string. */
+  hashOf(bytes: Uint8Array, start: number, end: number): number {
+    return hashEntry(bytes, start, end, this.seed) >>> 1;
+  }
 }
 
 /** Hashes, those of engine/word, that texts have which are looked for. */
@@ -187,7 +222,7 @@ export class EntryHashes implements Summed {
   }
 
   /** The key of those that a hash gives the entries of the first pieces. */
-  static key({ seed }: EntryHash, pieceCount: number): SumKey<EntryHashes> {
+  static key({ seed }: Pick<EntryHash, 'seed'>, pieceCount: number): SumKey<EntryHashes> {
     return new SumKey(`hashes ${seed} of ${pieceCount} pieces`);
   }
 }
@@ -195,18 +230,16 @@ export class EntryHashes implements Summed {
 /** Hashes by which texts are looked up among entries. */
 export const TEXT_HASHES: SumKey<EntryHashes> = new SumKey('hashes of texts');
 /** The hash that they are made by. */
-export const TEXT_HASH: EntryHash = {
-  seed: HASH_SEED,
-  hashOf: (bytes, start, end) => hashBytes(bytes, start, end, HASH_SEED),
-};
+export const TEXT_HASH = new EntryHash(HASH_SEED);
 
-/** Entries that are `text`, in their order; `hashes` are TEXT_HASHES of all, `placeOf` says where an entry is. */
+/** Entries that are `text`, in their order; `hashes` are those of all by `hash`, `placeOf` says where an entry is. */
 export function* equalEntries(
+  hash: EntryHash,
   hashes: Int32Array,
   text: Uint8Array,
   placeOf: (entry: number) => StringPlace,
 ): Generator<number> {
-  const wanted = TEXT_HASH.hashOf(text, 0, text.length);
+  const wanted = hash.hashOf(text, 0, text.length);
   let entry = hashes.indexOf(wanted);
   for (; entry >= 0; entry = hashes.indexOf(wanted, entry + 1)) {
     const { bytes, start, end } = placeOf(entry);

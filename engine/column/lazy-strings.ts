@@ -133,7 +133,7 @@ class OwnEntries implements BlockEntries {
   *equalUnits(text: Uint8Array): Units<number[] | undefined> {
     if (!this.isDue(TEXT_HASHES, this.entryCount * 4)) return undefined;
     const { hashes } = yield* this.keptUnits(TEXT_HASHES, () => this.#hashed(TEXT_HASH));
-    return [...equalEntries(hashes, text, (entry) => this.#placeInPiece(entry))];
+    return [...equalEntries(TEXT_HASH, hashes, text, (entry) => this.#placeInPiece(entry))];
   }
 
   /** The place of an entry, whose piece alone is read where that can be. */

@@ -10,16 +10,16 @@ import { CountRuns } from './count-runs.ts';
 import {
   type CountedEntries,
   type Entries,
-  type EntryHash,
+  EntryHash,
   EntryHashes,
   equalEntries,
+  hashEntry,
   type KeepSum,
   offsetsOf,
   PIECE_ENTRIES,
   Scratch,
   type StringPlace,
   TEXT_HASH,
-  TEXT_HASHES,
 } from './entries.ts';
 
 /** Decoded pieces that are kept: a page of events asks for entries here and there. */
@@ -30,6 +30,8 @@ const REGION_BYTES = 64;
 const HEAD_PIECES = [1, 4];
 /** Pieces that are read in a unit. */
 const UNIT_PIECES = 4;
+/** Hashes of a region. */
+const REGION_HASHES = 16_384;
 const BYTES_MAX = 2 ** 32 - 1;
 
 /** Begins to write a dictionary of a segment: the values of each entry, descending. Source: FORMAT.md 10.3. */
@@ -60,6 +62,28 @@ export function writeSharedEntries(
   }
 }
 
+/** The hashes of some entries by `seed`, to `hashes` from `first` on. */
+export function hashEntries(
+  { offsets, bytes }: Entries,
+  seed: number,
+  hashes: Uint32Array,
+  first: number,
+): void {
+  for (let at = 0; at < offsets.length - 1; at++) {
+    hashes[first + at] = hashEntry(bytes, offsets[at], offsets[at + 1], seed);
+  }
+}
+
+/** Ends the dictionary with the hashes of all entries by `seed`. */
+export function writeSharedHashes(out: RegionWriter, seed: number, hashes: Uint32Array): void {
+  out.meta.u32(seed >>> 0);
+  for (let first = 0; first < hashes.length; first += REGION_HASHES) {
+    const some = hashes.subarray(first, first + REGION_HASHES);
+    out.region.words(some, some.length);
+    out.end();
+  }
+}
+
 /** Keeper of pieces and sums of a dictionary, from one opening to the next. */
 export interface DictionaryKeep {
   /** Gives the piece of a number that is kept, or what `read` reads. Throws what that throws. */
@@ -81,6 +105,9 @@ export class SharedDictionary implements CountedEntries {
   readonly #keep: DictionaryKeep;
   readonly #countRegion: Region;
   readonly #pieces: Region[] = [];
+  /** The hash of the entries that is stored; `undefined` in dictionaries of drafts that have none. */
+  readonly #hash: EntryHash | undefined;
+  readonly #hashRegions: Region[] = [];
   /** Entries by number, the most recently used last, and their bytes. */
   readonly #kept = new Map<number, Entries>();
   #keptBytes = 0;
@@ -90,8 +117,8 @@ export class SharedDictionary implements CountedEntries {
   #isVerified = false;
 
   /**
-   * Opens what `writeSharedCounts` and `writeSharedEntries` wrote; `region` gives the checked bytes of a region, `keep`
-   * keeps what is made of it. Throws CORRUPTION.
+   * Opens what `writeSharedCounts`, `writeSharedEntries` and `writeSharedHashes` wrote; `region` gives the checked
+   * bytes of a region, `keep` keeps what is made of it. Throws CORRUPTION.
    */
   constructor(meta: Uint8Array, region: ReadRegion, keep = KEEP_NONE) {
     this.#keep = keep;
@@ -103,12 +130,18 @@ export class SharedDictionary implements CountedEntries {
     const pieceCount = Math.ceil(this.entryCount / PIECE_ENTRIES);
     if (pieceCount > reader.meta.remaining) damaged(`dictionary of ${this.entryCount} entries`);
     for (let number = 0; number < pieceCount; number++) this.#pieces.push(reader.region());
+    if (reader.meta.remaining > 0) {
+      this.#hash = new EntryHash(reader.meta.u32() | 0);
+      const count = Math.ceil(this.entryCount / REGION_HASHES);
+      for (let number = 0; number < count; number++) this.#hashRegions.push(reader.region());
+    }
     if (reader.meta.remaining !== 0) damaged(`${reader.meta.remaining} bytes after a dictionary`);
   }
 
   /** Bytes of memory that the places of pieces, and what is decoded, take now. */
   get memoryBytes(): number {
-    let bytes = this.#pieces.length * REGION_BYTES + (this.#lengths?.length ?? 0) * 8;
+    const regionCount = this.#pieces.length + this.#hashRegions.length;
+    let bytes = regionCount * REGION_BYTES + (this.#lengths?.length ?? 0) * 8;
     bytes += this.#countRuns?.memoryBytes ?? 0;
     if (this.#entries !== undefined) bytes += bytesOf(this.#entries);
     return bytes + this.#keptBytes;
@@ -160,8 +193,20 @@ export class SharedDictionary implements CountedEntries {
 
   verify(): void {
     if (this.#isVerified) return;
-    for (const region of [this.#countRegion, ...this.#pieces]) this.#region(region);
+    for (const region of [this.#countRegion, ...this.#pieces, ...this.#hashRegions]) {
+      this.#region(region);
+    }
     this.#isVerified = true;
+  }
+
+  /** Throws CORRUPTION unless the stored hashes are those of the entries. */
+  verifyHashes(): void {
+    const hash = this.#hash;
+    if (hash === undefined) return;
+    const { hashes: stored } = finished(this.#storedHashes(this.entryCount));
+    const { hashes } = finished(this.#hashed(hash, this.#pieces.length));
+    const wrong = hashes.findIndex((found, entry) => found !== stored[entry]);
+    if (wrong >= 0) damaged(`hash of entry ${wrong} of a dictionary`);
   }
 
   piece(first: number, scratch?: Scratch): Entries {
@@ -178,15 +223,16 @@ export class SharedDictionary implements CountedEntries {
     const head = HEAD_PIECES.find((pieces) => pieces * PIECE_ENTRIES >= count) ?? all;
     const pieceCount = Math.min(head, all);
     const hashed = (): Units<EntryHashes> =>
-      this.#hashed((bytes, start, end) => hash.hashOf(bytes, start, end), pieceCount);
+      hash.seed === this.#hash?.seed
+        ? this.#storedHashes(Math.min(pieceCount * PIECE_ENTRIES, this.entryCount))
+        : this.#hashed(hash, pieceCount);
     return (yield* this.keptUnits(EntryHashes.key(hash, pieceCount), hashed)).hashes;
   }
 
   *findUnits(text: Uint8Array): Units<number> {
-    // On disk there is no index of the hashes.
-    const hashed = (): Units<EntryHashes> => this.#hashed(TEXT_HASH.hashOf, this.#pieces.length);
-    const { hashes } = yield* this.keptUnits(TEXT_HASHES, hashed);
-    for (const entry of equalEntries(hashes, text, (at) => this.place(at))) return entry;
+    const hash = this.#hash ?? TEXT_HASH;
+    const hashes = yield* this.hashUnits(hash);
+    for (const entry of equalEntries(hash, hashes, text, (at) => this.place(at))) return entry;
     return -1;
   }
 
@@ -200,12 +246,28 @@ export class SharedDictionary implements CountedEntries {
     return new IntegerStream(new ByteReader(this.#region(this.#countRegion)), this.entryCount);
   }
 
+  /** The stored hashes of the first entries, read in units. */
+  *#storedHashes(count: number): Units<EntryHashes> {
+    const hashes = new Int32Array(count);
+    yield* inParts(Math.ceil(count / REGION_HASHES), UNIT_PIECES, (from, to) => {
+      for (let number = from; number < to; number++) {
+        const first = number * REGION_HASHES;
+        const own = Math.min(REGION_HASHES, this.entryCount - first);
+        const reader = new ByteReader(this.#region(this.#hashRegions[number]));
+        if (reader.remaining !== own * 4) damaged(`${own} hashes in ${reader.remaining} bytes`);
+        const end = Math.min(first + own, count);
+        for (let entry = first; entry < end; entry++) hashes[entry] = reader.u32() >>> 1;
+      }
+    });
+    return new EntryHashes(hashes);
+  }
+
   /** A hash of each entry of the first pieces, made in units. */
-  *#hashed(hashOf: EntryHash['hashOf'], pieceCount: number): Units<EntryHashes> {
+  *#hashed(hash: EntryHash, pieceCount: number): Units<EntryHashes> {
     const hashes = new Int32Array(Math.min(pieceCount * PIECE_ENTRIES, this.entryCount));
     yield* this.#eachPiece(pieceCount, (first, { offsets, bytes }) => {
       for (let at = 0; at < offsets.length - 1; at++) {
-        hashes[first + at] = hashOf(bytes, offsets[at], offsets[at + 1]);
+        hashes[first + at] = hash.hashOf(bytes, offsets[at], offsets[at + 1]);
       }
     });
     return new EntryHashes(hashes);

@@ -5,7 +5,7 @@ import { BLOCK_ROWS_MAX } from '../base/limits.ts';
 import { type Run, rowsOfRuns } from './block/runs.ts';
 
 /** Draft of the format whose files this code writes; it reads those from `FORMAT_OLDEST` on. FORMAT.md 9. */
-export const FORMAT_VERSION = 7;
+export const FORMAT_VERSION = 8;
 const FORMAT_OLDEST = 1;
 /** Frames begin at multiples of this and are padded to it. */
 export const FRAME_ALIGNMENT = 64;

@@ -3,6 +3,7 @@ import { assert, must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Disk } from '../base/file.ts';
 import { copyPaths, RecordFile, readRecords } from '../base/record-file.ts';
+import { entrySeed } from '../column/entries.ts';
 import { FORMAT_VERSION } from '../segment/frame.ts';
 import { HEAD_BYTES } from './commit.ts';
 import {
@@ -42,6 +43,8 @@ export class Manifest {
   readonly folderId: Uint8Array;
   /** 32 random bytes that key the checks of event ids. Not to be written. */
   readonly secret: Uint8Array;
+  /** Of the hashes of entries in sealed segments. */
+  readonly entrySeed: number;
   /** Damage in one copy of it that was healed from the other, a sentence each. */
   readonly healed: readonly string[];
   readonly #store: StoreRecord;
@@ -61,6 +64,7 @@ export class Manifest {
     this.#file = file;
     this.folderId = store.folder;
     this.secret = store.secret;
+    this.entrySeed = entrySeed(store.secret);
     this.#state = state;
   }
 

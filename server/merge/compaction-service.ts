@@ -65,6 +65,7 @@ export class CompactionService {
     this.#merger = new Merger(sealWorkers, {
       root: config.data,
       folderId: opened.manifest.folderId,
+      seed: opened.manifest.entrySeed,
       ...(mergeEntry === undefined ? {} : { entry: mergeEntry }),
     });
     this.#configured = {

@@ -21,6 +21,8 @@ export interface MergeThreadOptions {
   root: string;
   /** Id of the data folder, which stands in its files. */
   folderId: Uint8Array;
+  /** Of the hashes that its files have. */
+  seed: number;
   /** The module with the worker's `start`; another one in tests. */
   entry?: URL;
 }
@@ -99,11 +101,11 @@ export class MergeThread {
   }
 
   #begin(): Pool<ToMerge, FromMerge> {
-    const { root, folderId, entry } = this.#options;
+    const { root, folderId, seed, entry } = this.#options;
     const pool = openPool<MergeData, ToMerge, FromMerge>(
       entry ?? new URL('./merge-worker.ts', import.meta.url),
       1,
-      () => ({ root, folderId }),
+      () => ({ root, folderId, seed }),
       (_, error) => {
         if (this.#work === undefined) void this.#end();
         else this.#work.settled.reject(error);

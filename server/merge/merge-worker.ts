@@ -22,6 +22,7 @@ export async function start({ data, port: end, loop }: ThreadTask<MergeData>): P
       const result = await rewriteBlocks({
         disk: openDisk(data.root),
         folderId: data.folderId,
+        seed: data.seed,
         nowMs: Date.now(),
         ...job,
         allocate: () => {

@@ -6,6 +6,8 @@ export interface MergeData {
   /** The data folder, and the bytes by which its files know it. */
   root: string;
   folderId: Uint8Array;
+  /** Of the hashes that its files have. */
+  seed: number;
 }
 
 /** Messages of the front thread to a merge worker. */

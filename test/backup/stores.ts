@@ -10,11 +10,18 @@ import { MemoryDisk } from '../support/memory-disk.ts';
 
 /** Seals what is closed; the manifest stays open. */
 export async function sealAll(disk: MemoryDisk, opened: OpenedCatalog): Promise<void> {
-  const { folderId } = opened.manifest;
+  const { folderId, entrySeed: seed } = opened.manifest;
   const compaction = compactionOf(disk, opened, {
     policy: { sealRows: 1_000, idleMs: 0, mergeRows: 8_000 },
     merge: (job, allocate) =>
-      rewriteBlocks({ disk, folderId, nowMs: NOW_MS, ...job, allocate: async () => allocate() }),
+      rewriteBlocks({
+        disk,
+        folderId,
+        seed,
+        nowMs: NOW_MS,
+        ...job,
+        allocate: async () => allocate(),
+      }),
   });
   await keep(compaction);
 }

@@ -11,7 +11,7 @@ import { openStore } from '../store/rig.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
 import { finished, makeStore } from './stores.ts';
 
-const DRAFTS = [1, 2, 3, 4, 5, 6];
+const DRAFTS = [1, 2, 3, 4, 5, 6, 7];
 const ROWS = 5_600;
 
 /** A store with one sealed segment, of an earlier draft. */

@@ -13,14 +13,14 @@ import { MemoryDisk } from '../support/memory-disk.ts';
 import type { TestRow } from './leaves.ts';
 import { Shelf } from './shelf.ts';
 
-const DRAFTS = [1, 2, 3, 4, 5, 6, 7];
+const DRAFTS = [1, 2, 3, 4, 5, 6, 7, 8];
 
 function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixture/${name}`, import.meta.url));
 }
 
-const SEGMENT_FILE = fixture('sealed-v7.seg');
-const ROWS_FILE = fixture('sealed-v7.json');
+const SEGMENT_FILE = fixture('sealed-v8.seg');
+const ROWS_FILE = fixture('sealed-v8.json');
 const START_MS = 1_700_000_000_000;
 
 /**

@@ -10,6 +10,8 @@ import { MemoryDisk } from '../support/memory-disk.ts';
 import { addRow, type TestRow } from './leaves.ts';
 
 export const FOLDER_ID = Uint8Array.from({ length: 16 }, (_, index) => index);
+/** Of the hashes of entries. */
+const SEED = 0x5eed;
 
 /** A folder of segments in memory: log segments of one block each, and what they are sealed to. */
 export class Shelf {
@@ -92,7 +94,15 @@ export class Shelf {
   ): Promise<SealResult> {
     const { disk } = this;
     const allocate = async (): Promise<number> => ++this.#segment;
-    const options = { disk, pathOf: pathOfSegment, folderId: FOLDER_ID, nowMs: 5, refs, rowsMax };
+    const options = {
+      disk,
+      pathOf: pathOfSegment,
+      folderId: FOLDER_ID,
+      seed: SEED,
+      nowMs: 5,
+      refs,
+      rowsMax,
+    };
     const columnsMax = this.#columnsMax;
     const budget = columnsMax === undefined ? {} : { columnsMax };
     return sealBlocks({ ...options, ...budget, allocate, ...more });

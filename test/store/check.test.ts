@@ -8,11 +8,11 @@ import { Rig } from './rig.ts';
 
 /** Seals what is closed, as one segment, and lets go of the manifest. */
 async function sealAll(disk: MemoryDisk, { opened }: Rig): Promise<void> {
-  const { folderId } = opened.manifest;
+  const { folderId, entrySeed: seed } = opened.manifest;
   const compaction = compactionOf(disk, opened, {
     policy: { sealRows: 1_000, idleMs: 0, mergeRows: 8_000 },
     merge: (job, allocate) =>
-      rewriteBlocks({ disk, folderId, nowMs: NOW_MS, ...job, allocate: async () => allocate() }),
+      rewriteBlocks({ disk, folderId, seed, nowMs: NOW_MS, ...job, allocate: async () => allocate() }),
   });
   await keep(compaction);
   await opened.manifest.release();

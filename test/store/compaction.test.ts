@@ -450,6 +450,7 @@ t.test('real blocks keep their events, ids and order', async (t) => {
         rewriteBlocks({
           disk,
           folderId: opened.manifest.folderId,
+          seed: opened.manifest.entrySeed,
           nowMs: NOW_MS,
           ...job,
           allocate: async () => allocate(),

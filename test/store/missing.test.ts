@@ -26,11 +26,11 @@ async function stored(): Promise<{ disk: MemoryDisk; opened: OpenedCatalog }> {
     await one.append(part, ROWS);
     await one.writer.close();
     if (part === 'closed') break;
-    const { folderId } = one.opened.manifest;
+    const { folderId, entrySeed: seed } = one.opened.manifest;
     const policy = { sealRows: ROWS, idleMs: 0, mergeRows: ROWS };
     const merge: CompactionOptions['merge'] = ({ refs, rowsMax }, allocate) =>
       rewriteBlocks({
-        ...{ disk, refs, rowsMax, folderId, nowMs: NOW_MS },
+        ...{ disk, refs, rowsMax, folderId, seed, nowMs: NOW_MS },
         allocate: async () => allocate(),
       });
     await keep(compactionOf(disk, one.opened, { policy, merge }));

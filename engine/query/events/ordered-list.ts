@@ -2,6 +2,7 @@ import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import { Pace, type Units } from '../../base/pause.ts';
 import type { NumberColumn } from '../../column/column.ts';
+import { entrySeed } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import type { Block } from '../../segment/block/block.ts';
@@ -227,7 +228,7 @@ export class FirstFinder implements BlockVisitor {
 
   #newLevel(): FieldLevel {
     const { secret } = this.#source;
-    const seed = new DataView(secret.buffer, secret.byteOffset).getInt32(8, true);
+    const seed = entrySeed(secret);
     return new FieldLevel(this.#spec.orderBy, new ValueTable(seed));
   }
 

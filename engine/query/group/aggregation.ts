@@ -1,5 +1,6 @@
 import { EngineError } from '../../base/errors.ts';
 import type { Units } from '../../base/pause.ts';
+import { entrySeed } from '../../column/entries.ts';
 import { isLightMetric } from '../metric/metric-table.ts';
 import type { AggregateLimits } from '../model/aggregate-limits.ts';
 import type { AggregateQuery, AggregateWay, BucketKey, GroupBy, Metric } from '../model/query.ts';
@@ -41,8 +42,7 @@ export class Aggregation {
     this.query = query;
     this.limits = limits;
     this.scan = scan;
-    const { secret } = source;
-    this.seed = new DataView(secret.buffer, secret.byteOffset).getInt32(8, true);
+    this.seed = entrySeed(source.secret);
   }
 
   /** Does units of work that are not of a scan. */

@@ -1,3 +1,4 @@
+import { entrySeed } from '../../column/entries.ts';
 import type { MeasuredValues } from '../metric/attribute-measures.ts';
 import type { Predicate } from '../model/predicate.ts';
 import type {
@@ -96,8 +97,7 @@ function* count(
   valueLimit: number,
   limits: ValueLimits,
 ): Generator<Progress, Map<string, MeasuredValues> | undefined> {
-  const { secret } = source;
-  const seed = new DataView(secret.buffer, secret.byteOffset).getInt32(8, true);
+  const seed = entrySeed(source.secret);
   const whole = new WholeValues(source, scan, paths);
   const shares = Math.max(1, paths.length / PASS_ATTRIBUTES);
   const share = { ...limits, memoryBytesMax: limits.memoryBytesMax / shares };

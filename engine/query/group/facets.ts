@@ -1,3 +1,4 @@
+import { entrySeed } from '../../column/entries.ts';
 import { aggregateLimits, memoryOf } from '../model/budget.ts';
 import type {
   AggregateQuery,
@@ -59,7 +60,7 @@ function* countTogether(
   distinctMax: number,
 ): Generator<Progress, Counted> {
   const { paths, limit } = query;
-  const seed = new DataView(source.secret.buffer, source.secret.byteOffset).getInt32(8, true);
+  const seed = entrySeed(source.secret);
   const share = Math.floor(memoryOf(source) / (MEMORY_PART * paths.length));
   const limits: ValueLimits = {
     distinctMax,

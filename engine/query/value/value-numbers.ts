@@ -1,5 +1,6 @@
+import { hashNumber, hashText } from '../../base/hash.ts';
 import { parseDateForm } from '../../column/date-form.ts';
-import type { EntryHash } from '../../column/entries.ts';
+import { EntryHash, hashDate } from '../../column/entries.ts';
 import { decimalKey, parseDecimal } from '../filter/decimal.ts';
 import { encodeText } from '../filter/text.ts';
 
@@ -26,8 +27,6 @@ const DOUBLE_EXACT_MIN = 1e-290;
 
 const NO_BYTES = new Uint8Array(0);
 
-const double = new Float64Array(1);
-const words = new Int32Array(double.buffer);
 const dateForm = { form: 0, value: 0, timeMs: 0 };
 const formBytes = new Uint8Array(2);
 
@@ -36,14 +35,9 @@ const formBytes = new Uint8Array(2);
  * "200" and true are three; a date text is one value in a column of dates and in one of strings. Equal values have
  * equal hashes, seeded.
  */
-export abstract class ValueNumbers implements EntryHash {
-  readonly seed: number;
+export abstract class ValueNumbers extends EntryHash {
   /** True when `ofHash` may know the numbers of strings. */
   abstract readonly usesHashes: boolean;
-
-  constructor(seed: number) {
-    this.seed = seed;
-  }
 
   /** The number of a string of a hash, -1 when it has none, TEXT_NEEDED when the text is needed to know it. */
   abstract ofHash(hash: number): number;
@@ -63,22 +57,15 @@ export abstract class ValueNumbers implements EntryHash {
   /** The number of a string value, WTF-8; -1 when it has none. So do the other methods of this kind. */
   string(bytes: Uint8Array, start: number, end: number): number {
     if (parseDateForm(bytes, start, end, dateForm)) return this.date(dateForm.value, dateForm.form);
-    const hash = hashText(bytes, start, end, this.seed);
+    const hash = hashText(bytes, start, end, this.seed) >>> 1;
     return this.number(STRING, 0, bytes, start, end, hash);
-  }
-
-  /** The hash of a string value. */
-  hashOf(bytes: Uint8Array, start: number, end: number): number {
-    return parseDateForm(bytes, start, end, dateForm)
-      ? mixed(this.seed ^ dateForm.form, dateForm.value)
-      : hashText(bytes, start, end, this.seed);
   }
 
   /** A date as a column of dates has it. */
   date(value: number, form: number): number {
     formBytes[0] = form;
     formBytes[1] = form >>> 8;
-    const hash = mixed(this.seed ^ form, value);
+    const hash = hashDate(value, form, this.seed) >>> 1;
     return this.number(DATE, value, formBytes, 0, 2, hash);
   }
 
@@ -111,43 +98,18 @@ export abstract class ValueNumbers implements EntryHash {
       key,
       0,
       key.length,
-      hashText(key, 0, key.length, ~this.seed),
+      hashText(key, 0, key.length, ~this.seed) >>> 1,
     );
   }
 
   /** A boolean. */
   boolean(value: boolean): number {
     const number = value ? 1 : 0;
-    return this.number(BOOLEAN, number, NO_BYTES, 0, 0, mixed(~this.seed, number));
+    return this.number(BOOLEAN, number, NO_BYTES, 0, 0, hashNumber(number, ~this.seed) >>> 1);
   }
 
   #double(value: number): number {
     const number = value + 0;
-    return this.number(NUMBER, number, NO_BYTES, 0, 0, mixed(this.seed, number));
+    return this.number(NUMBER, number, NO_BYTES, 0, 0, hashNumber(number, this.seed) >>> 1);
   }
-}
-
-/** A hash of `bytes[start, end)`, never negative: four bytes at a time, as MurmurHash3 does it. */
-function hashText(bytes: Uint8Array, start: number, end: number, seed: number): number {
-  let hash = seed ^ (end - start);
-  let at = start;
-  for (; at + 4 <= end; at += 4) {
-    const word = bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
-    const mixedWord = Math.imul(word, 0xcc9e2d51);
-    hash ^= Math.imul((mixedWord << 15) | (mixedWord >>> 17), 0x1b873593);
-    hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
-  }
-  for (; at < end; at++) hash = Math.imul(hash ^ bytes[at], 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 1;
-}
-
-/** A hash of a double, never negative. */
-function mixed(seed: number, value: number): number {
-  double[0] = value;
-  let hash = Math.imul(words[0] ^ seed, 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 15) ^ words[1], 0xc2b2ae35);
-  hash = Math.imul(hash ^ (hash >>> 13), 0x9e3779b1);
-  return (hash ^ (hash >>> 16)) >>> 1;
 }

@@ -21,6 +21,8 @@ export interface SealOptions {
   pathOf: (sealed: boolean, segment: number) => string;
   /** The manifest's, written to the head of each new file. */
   folderId: Uint8Array;
+  /** Of the hashes of entries of dictionaries: `entrySeed` of the manifest's secret. */
+  seed: number;
   nowMs: number;
   /** The live blocks of the sources, whole segments: log segments that are closed, sealed ones, or both. */
   refs: readonly BlockRef[];
@@ -133,7 +135,13 @@ async function sealSources(
       left -= rows.rowCount;
       without -= rows.rowCount;
       if (without === 0) source.forgetWeights();
-      const sealed = await sealRows(options, { source, rows, columnsMax, pause });
+      const sealed = await sealRows(options, {
+        source,
+        rows,
+        columnsMax,
+        seed: options.seed,
+        pause,
+      });
       result.segments.push(sealed);
       await verification.find(disk, pathOf(true, sealed.segment), sealed);
     }

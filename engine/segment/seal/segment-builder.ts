@@ -7,7 +7,12 @@ import type { StringColumn } from '../../column/column.ts';
 import { PIECE_ENTRIES } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { PATH_MESSAGE } from '../../column/path.ts';
-import { writeSharedCounts, writeSharedEntries } from '../../column/shared-dictionary.ts';
+import {
+  hashEntries,
+  writeSharedCounts,
+  writeSharedEntries,
+  writeSharedHashes,
+} from '../../column/shared-dictionary.ts';
 import { free } from '../../packed/growth.ts';
 import { BlockEncoder } from '../block/block-encoder.ts';
 import type { RowKeys } from '../block/keys/present-writers.ts';
@@ -41,6 +46,8 @@ export interface BuilderParts {
   rows: SegmentRows;
   /** Columns that are stored one by one at most. */
   columnsMax: number;
+  /** As that of `SealOptions`. */
+  seed: number;
   pause: Pause;
 }
 
@@ -80,6 +87,7 @@ export class SegmentBuilder {
   readonly #writer: SegmentWriter;
   readonly #pause: Pause;
   readonly #columnsMax: number;
+  readonly #seed: number;
   readonly #encoders: BlockEncoder[] = [];
   /** Columns whose values are too many and too distinct for a dictionary. */
   readonly #texts: Strings[] = [];
@@ -94,10 +102,11 @@ export class SegmentBuilder {
   readonly #timesOfBlocks: Float64Array[] = [];
   #ownEntryBytes = 0;
 
-  constructor({ source, rows, columnsMax, pause }: BuilderParts, writer: SegmentWriter) {
+  constructor({ source, rows, columnsMax, seed, pause }: BuilderParts, writer: SegmentWriter) {
     this.#source = source;
     this.#rows = rows;
     this.#columnsMax = columnsMax;
+    this.#seed = seed;
     this.#writer = writer;
     this.#pause = pause;
     this.#outlines = new OutlineList(rows.blockCount);
@@ -292,10 +301,12 @@ export class SegmentBuilder {
     for (let place = 0; place < order.length; place++) rowsOf[place] = counts[order[place]];
     writeSharedCounts(out, rowsOf);
     const compress = out.textCompressor();
+    const hashes = new Uint32Array(order.length);
     for (let first = 0; first < order.length; first += ENTRIES_TOGETHER) {
       const numbers = order.subarray(first, first + ENTRIES_TOGETHER);
       const entries = values.gather(numbers);
       writeSharedEntries(out, compress, entries);
+      hashEntries(entries, this.#seed, hashes, first);
       await this.#words.add(column, {
         entries,
         rowsOf: rowsOf.subarray(first),
@@ -304,7 +315,8 @@ export class SegmentBuilder {
         ofCount: order.length,
       });
     }
-    free(rowsOf);
+    writeSharedHashes(out, this.#seed, hashes);
+    free(rowsOf, hashes);
     const place = await this.#writer.dictionary(out.meta.bytes(), out.regions.parts());
     out.reset();
     await this.#words.end(column);
