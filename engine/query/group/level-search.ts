@@ -32,6 +32,9 @@ import { Candidates, LeastValues, partOf, ValueSketch } from './value-sketch.ts'
 const ALL: GroupShare = { index: 0, count: 1 };
 /** Others that take shares of one search: for more of them there would be many more shares, who may all be busy. */
 const OTHERS_MAX = 3;
+/** Strings among which those of the fewest events are looked for: at first, and then; and of each one that is wanted. */
+const LEAST_TEXTS = [1_024, 16_384];
+const LEAST_TEXTS_OF_ONE = 8;
 
 /** Looks for the buckets of a level that are in the answer, those of the levels before are found. */
 export class LevelSearch {
@@ -105,21 +108,22 @@ export class LevelSearch {
     );
   }
 
-  /** Finds the values of the fewest events by their texts; `full` when too few are known to have one event alone. */
+  /** Finds the values of the fewest events by their texts; `full` when too few of the first ones have one event. */
   *#byLeast({ path, limit }: FieldGroupBy): Generator<Progress, FoundBuckets | 'full' | 'damaged'> {
     const { scan, seed } = this.#work;
-    const sketch = new ValueSketch([], path, seed, { type: 'events' });
-    let outcome = yield* scan.run(sketch);
-    if (outcome !== 'done') return outcome;
-    const totals = sketch.bounds;
-    const least = new LeastValues({ type: 'least', path, seed, count: limit + 1, totals });
-    outcome = yield* scan.run(least);
-    if (outcome !== 'done') return outcome;
-    const part = least.part();
-    if (part === undefined) return 'full';
-    const found = this.#nothing();
-    outcome = yield* this.#byShare(ALL, part, found);
-    return outcome === 'done' ? found : outcome;
+    const wanted = limit + 1;
+    for (const texts of LEAST_TEXTS) {
+      const countMax = Math.max(texts, wanted * LEAST_TEXTS_OF_ONE);
+      const least = new LeastValues({ type: 'least', path, countMax });
+      let outcome = yield* scan.run(least);
+      if (outcome !== 'done') return outcome;
+      const found = this.#nothing();
+      outcome = yield* this.#byShare(ALL, least.part(seed), found);
+      if (outcome !== 'done') return outcome;
+      if (least.proves(found, wanted)) return found;
+      if (least.hasAll) return 'full';
+    }
+    return 'full';
   }
 
   #nothing(): FoundBuckets {

@@ -15,7 +15,7 @@ import type {
 } from '../model/query.ts';
 import type { Reach } from '../model/source.ts';
 import type { HashCountsData } from '../value/hash-counts.ts';
-import type { LeastText } from '../value/least-texts.ts';
+import type { LeastTextsData } from '../value/least-texts.ts';
 import type { TupleTableData } from '../value/tuple-table.ts';
 import type { HeadsSpec } from '../value/value-part.ts';
 import type { ValueTableData } from '../value/value-table.ts';
@@ -77,16 +77,11 @@ export interface EventsSpec extends EventView {
   rows: readonly number[][];
 }
 
-/**
- * The `count` values of the fewest events, and the first of these, which are looked for by what a sketch of the only
- * bucket has of `totals`.
- */
+/** Strings that one event may have, of which the first `countMax` are looked for. */
 export interface LeastSpec {
   type: 'least';
   path: string;
-  seed: number;
-  count: number;
-  totals: Uint32Array;
+  countMax: number;
 }
 
 /** A value that events are ordered by, made ready to be compared. */
@@ -206,7 +201,7 @@ export type VisitorData =
     }
   | { type: 'pass'; stages: (StageData | undefined)[]; tables: MetricTableData[] }
   | { type: 'sketch'; bounds: Uint32Array }
-  | { type: 'least'; texts: readonly LeastText[] }
+  | { type: 'least'; texts: LeastTextsData }
   | {
       type: 'shares';
       values: ValueTableData | undefined;

@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.ts';
 import { inParts, type Units } from '../../base/pause.ts';
 import type { StringColumn } from '../../column/column.ts';
-import { type KeptEntries, PIECE_ENTRIES, Scratch } from '../../column/entries.ts';
+import { EntryHash, type KeptEntries, PIECE_ENTRIES, Scratch } from '../../column/entries.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { EntryBounds } from '../metric/entry-bounds.ts';
 import { EventBounds, leastBound, type RankBound } from '../metric/rank-bound.ts';
@@ -16,6 +16,8 @@ import { Pairs } from '../value/pairs.ts';
 import { HASH_BITS, ValueNumbers } from '../value/value-numbers.ts';
 import { HashHeads, type ValuePart } from '../value/value-part.ts';
 import type { BlockVisitor } from './block-scan.ts';
+import type { FirstBuckets } from './bucket-order.ts';
+import type { Level } from './level.ts';
 import { Nesting, type PassStage } from './nesting.ts';
 import type { GroupShare } from './pass.ts';
 import type { LeastSpec, VisitorData, VisitorSpec } from './shared-scan.ts';
@@ -264,15 +266,19 @@ export class Candidates extends HashHeads {
   }
 }
 
+/** The first buckets of a level. */
+interface LeastBuckets {
+  first: FirstBuckets;
+  level: Pick<Level, 'key'>;
+}
+
 /**
- * A pass over the blocks that finds the values that may have the fewest events, and be the first of these in natural
- * order. Owned by one thread.
+ * A pass over the blocks that finds the strings that one event may have, the first of these in natural order. Owned by
+ * one thread.
  */
 export class LeastValues implements BlockVisitor {
   readonly needsRows = true;
   readonly #spec: LeastSpec;
-  readonly #bits: number;
-  readonly #hash: HashNumbers;
   readonly #texts: LeastTexts;
   /** By dictionary of a segment, and entry + 1, how many selected events have it: 2 for more, which are too many. */
   readonly #present = new Map<KeptEntries, Uint8Array>();
@@ -282,17 +288,20 @@ export class LeastValues implements BlockVisitor {
 
   constructor(spec: LeastSpec) {
     this.#spec = spec;
-    this.#bits = Math.log2(spec.totals.length);
-    this.#hash = new HashNumbers(spec.seed, this.#bits);
-    this.#texts = new LeastTexts(spec.count, spec.totals);
+    this.#texts = new LeastTexts(spec.countMax);
   }
 
   get isFull(): boolean {
-    return this.#isStrange || this.#texts.isLarge || this.memoryBytes > PRESENT_BYTES_MAX;
+    return this.#isStrange || this.memoryBytes > PRESENT_BYTES_MAX;
   }
 
   get memoryBytes(): number {
     return this.#present.values().reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** True when there are no other strings that one event may have. */
+  get hasAll(): boolean {
+    return this.#texts.hasAll;
   }
 
   spec(): VisitorSpec {
@@ -333,12 +342,10 @@ export class LeastValues implements BlockVisitor {
 
   /** Looks at the texts of a block's own strings, in units. */
   *#takeOwn({ entryCount, bytes, offsets }: StringColumn, present: Uint8Array): Units<void> {
-    const shift = HASH_BITS - this.#bits;
     yield* inParts(entryCount, UNIT_PIECES * PIECE_ENTRIES, (from, to) => {
       for (let entry = from; entry < to; entry++) {
         if (present[entry + 1] !== 1) continue;
-        const [start, end] = [offsets[entry], offsets[entry + 1]];
-        this.#texts.offer(this.#hash.hashOf(bytes, start, end) >>> shift, bytes, start, end);
+        this.#texts.offer(bytes, offsets[entry], offsets[entry + 1]);
       }
     });
   }
@@ -355,27 +362,37 @@ export class LeastValues implements BlockVisitor {
   }
 
   *#take(dictionary: KeptEntries, present: Uint8Array): Units<void> {
-    const hashes = yield* dictionary.hashUnits(this.#hash);
-    const shift = HASH_BITS - this.#bits;
     const scratch = new Scratch();
     yield* inParts(Math.ceil(dictionary.entryCount / PIECE_ENTRIES), UNIT_PIECES, (from, to) => {
       for (let first = from * PIECE_ENTRIES; first < to * PIECE_ENTRIES; first += PIECE_ENTRIES) {
+        if (!present.subarray(first + 1, first + PIECE_ENTRIES + 1).includes(1)) continue;
         const { bytes, offsets } = dictionary.piece(first, scratch);
         for (let at = 0; at < offsets.length - 1; at++) {
           if (present[first + at + 1] !== 1) continue;
-          this.#texts.offer(hashes[first + at] >>> shift, bytes, offsets[at], offsets[at + 1]);
+          this.#texts.offer(bytes, offsets[at], offsets[at + 1]);
         }
       }
     });
   }
 
-  /** The values; `undefined` when it is not known which these are. */
-  part(): HashHeads | undefined {
-    const texts = this.isFull ? undefined : this.#texts.texts;
-    if (texts === undefined) return undefined;
-    const wanted = new Uint8Array(this.#spec.totals.length);
-    for (const { cell } of texts) wanted[cell] = 1;
-    return new HashHeads({ bits: this.#bits, wanted });
+  /** The values that it has found, by hashes of this `seed`. */
+  part(seed: number): HashHeads {
+    const hash = new EntryHash(seed);
+    const wanted = new Uint8Array(1 << BOUND_BITS_MAX);
+    const shift = HASH_BITS - BOUND_BITS_MAX;
+    for (const bytes of this.#texts.bytes())
+      wanted[hash.hashOf(bytes, 0, bytes.length) >>> shift] = 1;
+    return new HashHeads({ bits: BOUND_BITS_MAX, wanted });
+  }
+
+  /** True when these buckets, found among the values of `part` with their counts, are the first `count` ones. */
+  proves({ first, level }: LeastBuckets, count: number): boolean {
+    for (const [, { [count - 1]: last }] of first.entries()) {
+      if (last?.rank !== 1) return false;
+      const key = level.key(last.value);
+      return key.type === 'string' && this.#texts.reaches(key.text);
+    }
+    return false;
   }
 }
 

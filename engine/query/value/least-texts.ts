@@ -1,93 +1,126 @@
 import { NumberReader } from '../filter/decimal.ts';
-import { compareText } from '../filter/text.ts';
+import { compareText, encodeText } from '../filter/text.ts';
 
-/** Texts that are kept before those that are behind too many are left out, at first; and at most. */
-const TEXTS_MIN = 1_024;
-const TEXTS_MAX = 1 << 14;
-/** Bytes of them at most. */
+/** Bytes of the texts at most. */
 const BYTES_MAX = 8 * 1024 * 1024;
 
 const reader = new NumberReader();
 
-/** A text that may be among the first ones; `cell`: a part of its hash. Plain data that crosses threads. */
-export interface LeastText {
-  cell: number;
-  /** True when its value is known to have one event; numbers, which come before other strings, never are. */
-  isSure: boolean;
-  isNumber: boolean;
+/** A string; `number`: the nearest double when it is numeric. Plain data that crosses threads. */
+interface LeastText {
+  number: number | undefined;
   bytes: Uint8Array;
 }
 
+/** The texts, and the first one that is not kept, if there are others. */
+export interface LeastTextsData {
+  texts: readonly LeastText[];
+  end: LeastText | undefined;
+}
+
 /**
- * Strings that may be the first by least events, and by natural order where these are equal: no other comes before so
- * many `count` that have one event for sure.
+ * The first strings, in natural order, of those that are offered once: numeric ones by their doubles, then others by
+ * their bytes.
  */
 export class LeastTexts {
-  readonly #count: number;
-  readonly #totals: Uint32Array;
+  readonly #countMax: number;
   #texts: LeastText[] = [];
-  #textsMax = TEXTS_MIN;
   #bytes = 0;
-  /** Texts behind it are not among them, but for numbers. */
-  #last: Uint8Array | undefined;
+  #end: LeastText | undefined;
 
-  /** `totals`: events of all values by cell. */
-  constructor(count: number, totals: Uint32Array) {
-    this.#count = count;
-    this.#totals = totals;
+  constructor(countMax: number) {
+    this.#countMax = countMax;
   }
 
-  /** True when there are too many. */
-  get isLarge(): boolean {
-    return this.#texts.length > TEXTS_MAX || this.#bytes > BYTES_MAX;
+  /** What it has; some may be more than it was made for. */
+  get data(): LeastTextsData {
+    return { texts: this.#texts, end: this.#end };
   }
 
-  /** The strings; `undefined` when it is not known which these are. */
-  get texts(): readonly LeastText[] | undefined {
-    this.#prune();
-    return this.#last === undefined || this.isLarge ? undefined : this.#texts;
+  /** The bytes of the texts. */
+  *bytes(): Generator<Uint8Array> {
+    this.#cut();
+    for (const { bytes } of this.#texts) yield bytes;
   }
 
-  /** All that it has, and perhaps more than `texts`. */
-  get data(): readonly LeastText[] {
-    return this.#texts;
+  /** True when all strings that were offered are among them. */
+  get hasAll(): boolean {
+    return this.#end === undefined;
   }
 
-  /** Offers a string that may have one event alone. */
-  offer(cell: number, bytes: Uint8Array, start: number, end: number): void {
-    const last = this.#last;
-    const isBehind = last !== undefined && compareText(bytes, start, end, last) > 0;
-    const isNumber = reader.read(bytes, start, end);
-    if (isBehind && !isNumber) return;
-    const isSure = this.#totals[cell] === 1 && !isNumber;
-    this.#add({ cell, isSure, isNumber, bytes: bytes.slice(start, end) });
+  /** True when all strings up to `text` in natural order that were offered once are among them. */
+  reaches(text: string): boolean {
+    if (this.#end === undefined) return true;
+    const bytes = encodeText(text);
+    const number = numberOf(bytes, 0, bytes.length);
+    // Which of several strings of one double comes first is told by their digits.
+    if (number !== undefined && number === this.#end.number) return false;
+    return order(number, bytes, 0, bytes.length, this.#end) < 0;
   }
 
-  /** Adds those of another one that is of the same `totals`. */
-  merge(texts: readonly LeastText[]): void {
+  /** Offers the string `bytes[start, end)`. */
+  offer(bytes: Uint8Array, start: number, end: number): void {
+    const number = numberOf(bytes, start, end);
+    if (this.#end !== undefined && order(number, bytes, start, end, this.#end) >= 0) return;
+    this.#add({ number, bytes: bytes.slice(start, end) });
+  }
+
+  /** Adds those of another one. */
+  merge({ texts, end }: LeastTextsData): void {
     for (const text of texts) this.#add(text);
+    if (end === undefined) return;
+    if (this.#end === undefined || compare(end, this.#end) < 0) this.#end = end;
+    this.#cut();
   }
 
   #add(text: LeastText): void {
-    if (this.isLarge) return;
     this.#texts.push(text);
     this.#bytes += text.bytes.length;
-    if (this.#texts.length >= this.#textsMax || this.isLarge) this.#prune();
+    if (this.#texts.length > this.#countMax * 2 || this.#bytes > BYTES_MAX * 2) this.#cut();
   }
 
-  /** Leaves out those behind so many that are sure. */
-  #prune(): void {
-    const numbers = this.#texts.filter(({ isNumber }) => isNumber);
-    const others = this.#texts.filter(({ isNumber }) => !isNumber);
-    others.sort((left, right) => compareText(left.bytes, 0, left.bytes.length, right.bytes));
-    let sure = 0;
-    const last = others.findIndex(({ isSure }) => isSure && ++sure === this.#count);
-    if (last >= 0) {
-      this.#last = others[last].bytes;
-      others.length = last + 1;
+  /** Leaves out those that were offered several times, and those that are too many. */
+  #cut(): void {
+    const sorted = this.#texts.sort(compare);
+    const kept: LeastText[] = [];
+    let bytes = 0;
+    for (let from = 0, to = 0; from < sorted.length; from = to) {
+      const text = sorted[from];
+      while (to < sorted.length && compare(sorted[to], text) === 0) to++;
+      if (this.#end !== undefined && compare(text, this.#end) >= 0) break;
+      if (to > from + 1) continue;
+      if (kept.length === this.#countMax || bytes + text.bytes.length > BYTES_MAX) {
+        this.#end = text;
+        break;
+      }
+      kept.push(text);
+      bytes += text.bytes.length;
     }
-    this.#texts = [...numbers, ...others];
-    this.#bytes = this.#texts.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    this.#textsMax = Math.max(this.#texts.length * 2, TEXTS_MIN);
+    this.#texts = kept;
+    this.#bytes = bytes;
   }
+}
+
+function numberOf(bytes: Uint8Array, start: number, end: number): number | undefined {
+  return reader.read(bytes, start, end) ? reader.value : undefined;
+}
+
+function compare({ number, bytes }: LeastText, other: LeastText): number {
+  return order(number, bytes, 0, bytes.length, other);
+}
+
+/** The order of the text `bytes[start, end)` to another one: negative when it comes first. */
+function order(
+  number: number | undefined,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  other: LeastText,
+): number {
+  if (number !== other.number) {
+    if (number === undefined) return 1;
+    if (other.number === undefined || number < other.number) return -1;
+    return 1;
+  }
+  return compareText(bytes, start, end, other.bytes);
 }
