@@ -81,7 +81,7 @@ const of = (aggregation: Aggregation, path = 'custom.n'): Metric => ({
   ...{ type: 'attribute', path, aggregation },
 });
 const ORDERS: BucketOrder[] = (['desc', 'asc'] as const).flatMap((direction) => [
-  ...(['min', 'max', 'avg', 'median', 'pc95'] as const).map((aggregation) => ({
+  ...(['min', 'max', 'avg', 'sum', 'median', 'pc95'] as const).map((aggregation) => ({
     ...{ by: of(aggregation), direction },
   })),
   ...['custom.address', 'custom.list'].flatMap((path) => [

@@ -32,9 +32,9 @@ import { Candidates, LeastValues, partOf, ValueSketch } from './value-sketch.ts'
 const ALL: GroupShare = { index: 0, count: 1 };
 /** Others that take shares of one search: for more of them there would be many more shares, who may all be busy. */
 const OTHERS_MAX = 3;
-/** Strings among which those of the fewest events are looked for: at first, and then; and of each one that is wanted. */
-const LEAST_TEXTS = [1_024, 16_384];
+/** Strings among which one of the fewest events is looked for at first; and for all that are wanted, when these do not do. */
 const LEAST_TEXTS_OF_ONE = 8;
+const LEAST_TEXTS_MAX = 16_384;
 
 /** Looks for the buckets of a level that are in the answer, those of the levels before are found. */
 export class LevelSearch {
@@ -112,8 +112,8 @@ export class LevelSearch {
   *#byLeast({ path, limit }: FieldGroupBy): Generator<Progress, FoundBuckets | 'full' | 'damaged'> {
     const { scan, seed } = this.#work;
     const wanted = limit + 1;
-    for (const texts of LEAST_TEXTS) {
-      const countMax = Math.max(texts, wanted * LEAST_TEXTS_OF_ONE);
+    const few = wanted * LEAST_TEXTS_OF_ONE;
+    for (const countMax of [few, Math.max(few, LEAST_TEXTS_MAX)]) {
       const least = new LeastValues({ type: 'least', path, countMax });
       let outcome = yield* scan.run(least);
       if (outcome !== 'done') return outcome;

@@ -1,4 +1,5 @@
 import type { BlockRef } from '../../segment/frame.ts';
+import type { Bounds } from '../metric/entry-bounds.ts';
 import type { MetricTableData } from '../metric/metric-table.ts';
 import type { RankBound } from '../metric/rank-bound.ts';
 import type { EventKey } from '../model/event-id.ts';
@@ -200,7 +201,7 @@ export type VisitorData =
       hashed: HashCountsData | undefined;
     }
   | { type: 'pass'; stages: (StageData | undefined)[]; tables: MetricTableData[] }
-  | { type: 'sketch'; bounds: Uint32Array }
+  | { type: 'sketch'; bounds: Bounds }
   | { type: 'least'; texts: LeastTextsData }
   | {
       type: 'shares';

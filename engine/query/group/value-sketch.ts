@@ -3,8 +3,8 @@ import { inParts, type Units } from '../../base/pause.ts';
 import type { StringColumn } from '../../column/column.ts';
 import { EntryHash, type KeptEntries, PIECE_ENTRIES, Scratch } from '../../column/entries.ts';
 import type { Block } from '../../segment/block/block.ts';
-import { EntryBounds } from '../metric/entry-bounds.ts';
-import { EventBounds, leastBound, type RankBound } from '../metric/rank-bound.ts';
+import { type Bounds, EntryBounds } from '../metric/entry-bounds.ts';
+import { EventBounds, leastBound, type RankBound, sumCode } from '../metric/rank-bound.ts';
 import type { Bitmap } from '../model/bitmap.ts';
 import type { MetricValue } from '../model/query.ts';
 import { isDamage } from '../model/source.ts';
@@ -91,8 +91,8 @@ export class ValueSketch implements BlockVisitor {
   readonly parentCount: number;
   /** Bits of a hash by which values are told apart. */
   readonly bits: number;
-  /** Bounds in bucket p begin at `p << bits`; 0 where there are no events. */
-  readonly bounds: Uint32Array;
+  /** Bounds in bucket p begin at `p << bits`; 0 where there are no events. They are sums for a bound of this type. */
+  readonly bounds: Bounds;
   readonly bound: RankBound;
   readonly #nesting: Nesting;
   readonly #path: string;
@@ -106,13 +106,18 @@ export class ValueSketch implements BlockVisitor {
     this.#path = path;
     this.bound = bound;
     this.parentCount = this.#nesting.bucketCount;
-    this.bits = Math.min(BOUND_BITS - Math.ceil(Math.log2(this.parentCount)), BOUND_BITS_MAX);
-    this.bounds = new Uint32Array(this.parentCount << this.bits);
+    const isSum = bound.type === 'sum';
+    // Sums take twice the memory.
+    const bits = (isSum ? BOUND_BITS - 1 : BOUND_BITS) - Math.ceil(Math.log2(this.parentCount));
+    this.bits = Math.min(bits, BOUND_BITS_MAX);
+    const cells = this.parentCount << this.bits;
+    this.bounds = isSum ? new Float64Array(cells) : new Uint32Array(cells);
     const hash = new HashNumbers(seed, this.bits);
     this.#values = new FieldValues(path, hash);
     this.#events = new EventBounds(bound);
-    const { bits, bounds } = this;
-    this.#entries = new EntryBounds({ bound, hash, bits, shift: HASH_BITS - bits, bounds });
+    const { bounds } = this;
+    const shift = HASH_BITS - this.bits;
+    this.#entries = new EntryBounds({ bound, hash, bits: this.bits, shift, bounds });
   }
 
   get memoryBytes(): number {
@@ -137,7 +142,7 @@ export class ValueSketch implements BlockVisitor {
     assert(data.type === 'sketch', 'a sketch');
     const { bounds } = this;
     const added = data.bounds;
-    const isSum = this.bound.type === 'events';
+    const isSum = this.bound.type !== 'numbers';
     yield* inParts(bounds.length, UNIT_BOUNDS, (from, to) => {
       if (isSum) for (let at = from; at < to; at++) bounds[at] += added[at];
       else for (let at = from; at < to; at++) bounds[at] = Math.max(bounds[at], added[at]);
@@ -158,7 +163,19 @@ export class ValueSketch implements BlockVisitor {
     yield* this.#values.prepare(block, this.#nesting.rows);
     const pairs = pairsOf();
     if (codes === 'ones') this.#count(pairs);
+    else if (codes instanceof Float64Array) this.#sum(pairs, codes);
     else this.#widen(pairs, codes);
+  }
+
+  /** The bounds of finished sums by their codes, in units; those of others as they are. */
+  *codes(): Units<Uint32Array> {
+    const { bounds } = this;
+    if (bounds instanceof Uint32Array) return bounds;
+    const codes = new Uint32Array(bounds.length);
+    yield* inParts(bounds.length, UNIT_BOUNDS, (from, to) => {
+      for (let at = from; at < to; at++) codes[at] = sumCode(bounds[at]);
+    });
+    return codes;
   }
 
   #count({ rows, groups, count }: Pairs): void {
@@ -172,6 +189,21 @@ export class ValueSketch implements BlockVisitor {
       } else {
         for (let index = starts[row]; index < starts[row + 1]; index++)
           bounds[base + values[index]]++;
+      }
+    }
+  }
+
+  #sum({ rows, groups, count }: Pairs, amounts: Float64Array): void {
+    const { starts, values } = this.#values.values();
+    const { bits, bounds } = this;
+    for (let at = 0; at < count; at++) {
+      const row = rows[at];
+      const base = groups[at] << bits;
+      if (starts === undefined) {
+        if (values[row] !== 0) bounds[base + values[row] - 1] += amounts[row];
+      } else {
+        for (let index = starts[row]; index < starts[row + 1]; index++)
+          bounds[base + values[index]] += amounts[row];
       }
     }
   }
@@ -203,18 +235,20 @@ export class Candidates extends HashHeads {
   /** Values of a parent that are to be candidates. */
   #count = 0;
   readonly #sketch: ValueSketch;
+  readonly #bounds: Uint32Array;
   readonly #leasts: Uint32Array;
 
-  private constructor(sketch: ValueSketch) {
+  private constructor(sketch: ValueSketch, bounds: Uint32Array) {
     const { bits } = sketch;
     super({ bits, wanted: new Uint8Array(1 << bits) });
     this.#sketch = sketch;
+    this.#bounds = bounds;
     this.#leasts = new Uint32Array(sketch.parentCount);
   }
 
   /** Finds the candidates of a finished sketch, in units; `limit`: how many values are wanted of each parent. */
   static *find(sketch: ValueSketch, limit: number): Units<Candidates> {
-    const candidates = new Candidates(sketch);
+    const candidates = new Candidates(sketch, yield* sketch.codes());
     candidates.#count = Math.max(limit * 2, CANDIDATES_MIN);
     for (let parent = 0; parent < sketch.parentCount; parent++) yield* candidates.#find(parent, 1);
     yield* candidates.#mark();
@@ -241,13 +275,14 @@ export class Candidates extends HashHeads {
 
   /** Looks for as many values of a parent as are to be candidates, with bounds of `least` at least. */
   *#find(parent: number, least: number): Units<void> {
-    const { bits, bounds } = this.#sketch;
-    const own = bounds.subarray(parent << bits, (parent + 1) << bits);
+    const { bits } = this.#sketch;
+    const own = this.#bounds.subarray(parent << bits, (parent + 1) << bits);
     this.#leasts[parent] = Math.max(yield* greatestOf(own, this.#count), least);
   }
 
   *#mark(): Units<void> {
-    const { bounds, bits } = this.#sketch;
+    const { bits } = this.#sketch;
+    const bounds = this.#bounds;
     const { wanted } = this.spec;
     const leasts = this.#leasts;
     const mask = wanted.length - 1;

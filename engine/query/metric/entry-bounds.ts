@@ -14,6 +14,9 @@ const LEVEL_BITS = 8;
 /** Levels; all codes below them are in the first one, and those above in the last. */
 const LEVELS = 32;
 
+/** Numbers that bound values: sums, or others. */
+export type Bounds = Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
+
 /** Bounds of values that are told apart by the first bits of their hashes: those in bucket p begin at `p << bits`. */
 export interface HashedBounds {
   bound: RankBound;
@@ -21,7 +24,7 @@ export interface HashedBounds {
   /** Bits by which a hash is shifted to be a number of `bits` bits. */
   shift: number;
   bits: number;
-  bounds: Uint32Array;
+  bounds: Bounds;
 }
 
 /**
@@ -34,14 +37,15 @@ export class EntryBounds {
   #dictionary: EntrySource | undefined;
   #hashes: Int32Array = new Int32Array(0);
   /** The bounds of entries, by entry + 1. */
-  #own = new Uint32Array(0);
+  #own: Bounds;
   /** How many numbers the first entries have, by entry + 1 and level. */
   readonly #levels: Uint32Array;
   #firstLevel: number | undefined;
 
   constructor(into: HashedBounds) {
     this.#into = into;
-    const { bound } = into;
+    const { bound, bounds } = into;
+    this.#own = bounds instanceof Float64Array ? new Float64Array(0) : new Uint32Array(0);
     const hasLevels = bound.type === 'numbers' && bound.percent !== undefined;
     this.#levels = new Uint32Array(hasLevels ? (HEADS + 1) * LEVELS : 0);
   }
@@ -63,6 +67,7 @@ export class EntryBounds {
     const ids = idsOf(column);
     if (!this.#isFlat) this.#addToValues(ids, pairs, codes);
     else if (codes === 'ones') this.#count(ids, pairs);
+    else if (codes instanceof Float64Array) this.#sum(ids, pairs, codes);
     else this.#widen(ids, pairs, codes);
     return true;
   }
@@ -89,6 +94,7 @@ export class EntryBounds {
       if (id === 0) continue;
       const place = (groups[at] << bits) + (hashes[id - 1] >>> shift);
       if (codes === 'ones') bounds[place]++;
+      else if (codes instanceof Float64Array) bounds[place] += codes[rows[at]];
       else if (bounds[place] < codes[rows[at]]) bounds[place] = codes[rows[at]];
     }
   }
@@ -96,6 +102,11 @@ export class EntryBounds {
   #count(ids: Uint32Array, { rows, count }: Pairs): void {
     const own = this.#own;
     for (let at = 0; at < count; at++) own[ids[rows[at]]]++;
+  }
+
+  #sum(ids: Uint32Array, { rows, count }: Pairs, amounts: Float64Array): void {
+    const own = this.#own;
+    for (let at = 0; at < count; at++) own[ids[rows[at]]] += amounts[rows[at]];
   }
 
   #widen(ids: Uint32Array, { rows, count }: Pairs, codes: Uint32Array): void {
@@ -122,7 +133,7 @@ export class EntryBounds {
     const { bound, shift, bounds } = this.#into;
     const own = this.#own;
     const hashes = this.#hashes;
-    const isSum = bound.type === 'events';
+    const isSum = bound.type !== 'numbers';
     own[0] = 0;
     for (let id = Math.min(this.#headsEnd - 1, hashes.length); id > 0; id--) {
       if (own[id] !== 0) own[id] = this.#boundOf(id);

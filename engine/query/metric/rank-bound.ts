@@ -13,10 +13,13 @@ import { CODES, codeOf, SMALL_VALUES, smallCodesOf } from './quantile-code.ts';
 
 /**
  * Bound from above of where a bucket comes in an order: how many events it has, of which none has several values at
- * `one`; or the code of its number that comes first, or of that at `percent` % of its numbers. Plain data that crosses
- * threads.
+ * `one`; the sum of its numbers above 0; or the code of its number that comes first, or of that at `percent` % of its
+ * numbers. Plain data that crosses threads.
  */
-export type RankBound = { type: 'events'; one?: string } | NumbersBound;
+export type RankBound =
+  | { type: 'events'; one?: string }
+  | { type: 'sum'; path: string }
+  | NumbersBound;
 
 interface NumbersBound {
   type: 'numbers';
@@ -25,22 +28,29 @@ interface NumbersBound {
   percent?: number;
 }
 
-/** Codes of the events of a block by row, or that each counts as one. */
-export type EventCodes = Uint32Array | 'ones';
+/** Codes of the events of a block by row, what each adds to a sum, or that each counts as one. */
+export type EventCodes = Uint32Array | Float64Array | 'ones';
 
 /** The least bound of a bucket that there is: that of one without numbers. */
 export const BOUND_MIN = 1;
 /** The greatest bound by a number. */
 const CODE_MAX = CODES;
+/** What an event without a number above 0 adds to a sum: less than any sum is rounded by, and not nothing. */
+const AMOUNT_MIN = 2 ** -1000;
 
 const small = new Map<string, Uint32Array>();
+const amountsOf = new Map<number, Float64Array>();
+const double = new Float64Array(1);
+/** Words of `double`; the upper one is the second: the machine is little-endian, as FORMAT.md 1 is. */
+const words = new Uint32Array(double.buffer);
 
 /** Bound that buckets have in an order; `undefined` where only their values tell. */
 export function rankBoundOf({ by, direction }: BucketOrder): RankBound | undefined {
   const isDescending = direction === 'desc';
   if (by.type === 'core') return isDescending ? { type: 'events' } : undefined;
-  if (by.type !== 'attribute' || by.aggregation === 'sum') return undefined;
+  if (by.type !== 'attribute') return undefined;
   const { path, aggregation } = by;
+  if (aggregation === 'sum') return isDescending ? { type: 'sum', path } : undefined;
   if (aggregation === 'count' || aggregation === 'cardinality') {
     return isDescending ? { type: 'events', one: path } : undefined;
   }
@@ -55,9 +65,18 @@ export function leastBound(bound: RankBound, rank: MetricValue | undefined): num
     // One less: means are rounded.
     return Math.max(firstCode(codeOf(Number(rank)), bound.direction) - 1, BOUND_MIN);
   }
+  // One less: sums are rounded.
+  if (bound.type === 'sum') return Math.max(sumCode(Number(rank)) - 1, BOUND_MIN);
   // Above, distinct values are estimated, and may be more than there are events.
   const most = bound.one === undefined ? Infinity : CARDINALITY_EXACT_MAX + 1;
   return Math.max(Math.min(Number(rank), most), BOUND_MIN);
+}
+
+/** A code of a sum, whose order is theirs: sums of one differ by less than a millionth. */
+export function sumCode(sum: number): number {
+  if (!(sum > 0)) return 0;
+  double[0] = sum;
+  return words[1] + 1;
 }
 
 /**
@@ -90,7 +109,7 @@ function smallCodes(divisor: number, direction: BucketOrder['direction']): Uint3
 /** Bounds by single events of a block, by row. Used from block to block, owned by one thread. */
 export class EventBounds {
   readonly #bound: RankBound;
-  #codes = new Uint32Array(0);
+  #codes: Uint32Array | Float64Array = new Uint32Array(0);
 
   constructor(bound: RankBound) {
     this.#bound = bound;
@@ -102,57 +121,132 @@ export class EventBounds {
    */
   of(block: Block): EventCodes | undefined {
     const bound = this.#bound;
-    const path = bound.type === 'numbers' ? bound.path : bound.one;
+    const path = bound.type === 'events' ? bound.one : bound.path;
     const columns =
       path === undefined ? [] : columnsAt(block, path).map((index) => block.column(index));
     if (bound.type === 'events') {
       return columns.every(({ kind }) => kind !== Kind.ARRAY) ? 'ones' : undefined;
     }
-    if (this.#codes.length < block.rowCount) this.#codes = new Uint32Array(block.rowCount);
-    this.#codes.fill(BOUND_MIN);
-    return columns.every((column) => this.#take(column, bound.direction)) ? this.#codes : undefined;
-  }
-
-  #take(column: Column, direction: BucketOrder['direction']): boolean {
-    if (column.kind !== Kind.NUMBER)
-      return column.kind === Kind.BOOLEAN || column.kind === Kind.DATE;
-    if (!this.#takePacked(column, direction)) this.#takeNumbers(column, direction);
-    for (const { row } of column.exceptions) this.#codes[row] = CODE_MAX;
-    return true;
-  }
-
-  /** Takes numbers as they are stored, where all are small or have codes; false when they are not so. */
-  #takePacked(column: NumberColumn, direction: BucketOrder['direction']): boolean {
-    const coded = column.coded();
-    const divisor = divisorOf(column);
-    if (coded !== undefined) {
-      const { codes, table } = coded;
-      const known = table.map((mantissa) => firstCode(codeOf(mantissa / divisor), direction));
-      return this.#takeKnown(codes, Uint32Array.from(known));
+    if (bound.type === 'sum') {
+      return this.#ofColumns(block, columns, Float64Array, AMOUNT_MIN, (column, codes) =>
+        addAmounts(column, codes),
+      );
     }
-    const packed = column.packed(SMALL_VALUES - 1);
-    return packed !== undefined && this.#takeKnown(packed, smallCodes(divisor, direction));
+    return this.#ofColumns(block, columns, Uint32Array, BOUND_MIN, (column, codes) =>
+      takeCodes(column, bound.direction, codes),
+    );
   }
 
-  /** Takes numbers of which `known` has the codes. */
-  #takeKnown(packed: PackedValues, known: Uint32Array): boolean {
-    const numbers = unpackedView(packed, known.length - 1);
-    if (numbers === undefined) return false;
-    const codes = this.#codes;
-    for (let row = 0; row < numbers.length; row++) {
-      const code = known[numbers[row]];
-      if (codes[row] < code) codes[row] = code;
+  /** The codes of columns that have numbers, begun with `least`; `undefined` when others may have some too. */
+  #ofColumns<T extends Uint32Array | Float64Array>(
+    { rowCount }: Block,
+    columns: readonly Column[],
+    Codes: new (length: number) => T,
+    least: number,
+    take: (column: NumberColumn, codes: T) => void,
+  ): T | undefined {
+    const known = this.#codes;
+    const codes = known instanceof Codes && known.length >= rowCount ? known : new Codes(rowCount);
+    this.#codes = codes;
+    codes.fill(least);
+    for (const column of columns) {
+      if (column.kind === Kind.NUMBER) take(column, codes);
+      else if (column.kind !== Kind.BOOLEAN && column.kind !== Kind.DATE) return undefined;
     }
-    return true;
+    return codes;
   }
+}
 
-  #takeNumbers(column: NumberColumn, direction: BucketOrder['direction']): void {
+/** Raises `codes` to those of a column's numbers. */
+function takeCodes(
+  column: NumberColumn,
+  direction: BucketOrder['direction'],
+  codes: Uint32Array,
+): void {
+  if (!takePacked(column, direction, codes)) takeNumbers(column, direction, codes);
+  for (const { row } of column.exceptions) codes[row] = CODE_MAX;
+}
+
+/** Takes numbers as they are stored, where all are small or have codes; false when they are not so. */
+function takePacked(
+  column: NumberColumn,
+  direction: BucketOrder['direction'],
+  codes: Uint32Array,
+): boolean {
+  const coded = column.coded();
+  const divisor = divisorOf(column);
+  if (coded !== undefined) {
+    const known = coded.table.map((mantissa) => firstCode(codeOf(mantissa / divisor), direction));
+    return takeKnown(coded.codes, Uint32Array.from(known), codes);
+  }
+  const packed = column.packed(SMALL_VALUES - 1);
+  return packed !== undefined && takeKnown(packed, smallCodes(divisor, direction), codes);
+}
+
+/** Takes numbers of which `known` has the codes. */
+function takeKnown(packed: PackedValues, known: Uint32Array, codes: Uint32Array): boolean {
+  const numbers = unpackedView(packed, known.length - 1);
+  if (numbers === undefined) return false;
+  for (let row = 0; row < numbers.length; row++) {
+    const code = known[numbers[row]];
+    if (codes[row] < code) codes[row] = code;
+  }
+  return true;
+}
+
+function takeNumbers(
+  column: NumberColumn,
+  direction: BucketOrder['direction'],
+  codes: Uint32Array,
+): void {
+  const { presence, mantissas } = column;
+  const divisor = divisorOf(column);
+  for (let row = 0; row < mantissas.length; row++) {
+    if (presence !== undefined && !hasRow(presence, row)) continue;
+    codes[row] = firstCode(codeOf(mantissas[row] / divisor), direction);
+  }
+}
+
+/** Adds a column's numbers above 0 to `amounts`. */
+function addAmounts(column: NumberColumn, amounts: Float64Array): void {
+  if (!addPacked(column, amounts)) {
     const { presence, mantissas } = column;
     const divisor = divisorOf(column);
-    const codes = this.#codes;
     for (let row = 0; row < mantissas.length; row++) {
       if (presence !== undefined && !hasRow(presence, row)) continue;
-      codes[row] = firstCode(codeOf(mantissas[row] / divisor), direction);
+      if (mantissas[row] > 0) amounts[row] += mantissas[row] / divisor;
     }
   }
+  for (const { row } of column.exceptions) amounts[row] = Number.POSITIVE_INFINITY;
+}
+
+/** Adds numbers as they are stored, where all are small or have codes; false when they are not so. */
+function addPacked(column: NumberColumn, amounts: Float64Array): boolean {
+  const coded = column.coded();
+  const divisor = divisorOf(column);
+  if (coded !== undefined) {
+    const known = coded.table.map((mantissa) => Math.max(mantissa, 0) / divisor);
+    return addKnown(coded.codes, known, amounts);
+  }
+  const packed = column.packed(SMALL_VALUES - 1);
+  return packed !== undefined && addKnown(packed, smallAmounts(divisor), amounts);
+}
+
+/** Adds numbers of which `known` has what they are. */
+function addKnown(packed: PackedValues, known: Float64Array, amounts: Float64Array): boolean {
+  const numbers = unpackedView(packed, known.length - 1);
+  if (numbers === undefined) return false;
+  for (let row = 0; row < numbers.length; row++) amounts[row] += known[numbers[row]];
+  return true;
+}
+
+/** Small numbers over a divisor, by number + 1. */
+function smallAmounts(divisor: number): Float64Array {
+  const known = amountsOf.get(divisor);
+  if (known !== undefined) return known;
+  const amounts = Float64Array.from({ length: SMALL_VALUES + 1 }, (_, at) =>
+    Math.max((at - 1) / divisor, 0),
+  );
+  amountsOf.set(divisor, amounts);
+  return amounts;
 }
