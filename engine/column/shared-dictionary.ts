@@ -249,11 +249,13 @@ export class SharedDictionary implements CountedEntries {
   /** The stored hashes of the first entries, read in units. */
   *#storedHashes(count: number): Units<EntryHashes> {
     const hashes = new Int32Array(count);
+    const scratch = new Scratch();
     yield* inParts(Math.ceil(count / REGION_HASHES), UNIT_PIECES, (from, to) => {
       for (let number = from; number < to; number++) {
         const first = number * REGION_HASHES;
         const own = Math.min(REGION_HASHES, this.entryCount - first);
-        const reader = new ByteReader(this.#region(this.#hashRegions[number]));
+        const region = this.#region(this.#hashRegions[number], (room) => scratch.stored(room));
+        const reader = new ByteReader(region);
         if (reader.remaining !== own * 4) damaged(`${own} hashes in ${reader.remaining} bytes`);
         const end = Math.min(first + own, count);
         for (let entry = first; entry < end; entry++) hashes[entry] = reader.u32() >>> 1;

@@ -44,7 +44,12 @@ async function open(t: Test) {
   }
   await writer.append(rows, []);
   await writer.close();
-  const merger = new Merger(2, { root: folder, folderId: manifest.folderId, seed: 7, entry: ENTRY });
+  const merger = new Merger(2, {
+    root: folder,
+    folderId: manifest.folderId,
+    seed: 7,
+    entry: ENTRY,
+  });
   const events: CompactionEvent[] = [];
   const clock = { nowMs: 0 };
   const compaction = new Compaction({

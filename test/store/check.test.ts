@@ -12,7 +12,14 @@ async function sealAll(disk: MemoryDisk, { opened }: Rig): Promise<void> {
   const compaction = compactionOf(disk, opened, {
     policy: { sealRows: 1_000, idleMs: 0, mergeRows: 8_000 },
     merge: (job, allocate) =>
-      rewriteBlocks({ disk, folderId, seed, nowMs: NOW_MS, ...job, allocate: async () => allocate() }),
+      rewriteBlocks({
+        disk,
+        folderId,
+        seed,
+        nowMs: NOW_MS,
+        ...job,
+        allocate: async () => allocate(),
+      }),
   });
   await keep(compaction);
   await opened.manifest.release();
