@@ -6,16 +6,17 @@ const BYTES_MAX = 8 * 1024 * 1024;
 
 const reader = new NumberReader();
 
-/** A string; `number`: the nearest double when it is numeric. Plain data that crosses threads. */
+/** A string; `number`: the nearest double when it is numeric. */
 interface LeastText {
   number: number | undefined;
   bytes: Uint8Array;
 }
 
-/** The texts, and the first one that is not kept, if there are others. */
+/** The texts, one after the other, and the first one that is not kept, if there are others. */
 export interface LeastTextsData {
-  texts: readonly LeastText[];
-  end: LeastText | undefined;
+  ends: Uint32Array;
+  bytes: Uint8Array;
+  end: Uint8Array | undefined;
 }
 
 /**
@@ -32,9 +33,18 @@ export class LeastTexts {
     this.#countMax = countMax;
   }
 
-  /** What it has; some may be more than it was made for. */
+  /** Its parts. Plain data that crosses threads. */
   get data(): LeastTextsData {
-    return { texts: this.#texts, end: this.#end };
+    this.#cut();
+    const ends = new Uint32Array(this.#texts.length);
+    const all = new Uint8Array(this.#bytes);
+    let to = 0;
+    for (const [at, { bytes }] of this.#texts.entries()) {
+      all.set(bytes, to);
+      to += bytes.length;
+      ends[at] = to;
+    }
+    return { ends, bytes: all, end: this.#end?.bytes };
   }
 
   /** The bytes of the texts. */
@@ -66,11 +76,12 @@ export class LeastTexts {
   }
 
   /** Adds those of another one. */
-  merge({ texts, end }: LeastTextsData): void {
-    for (const text of texts) this.#add(text);
-    if (end === undefined) return;
-    if (this.#end === undefined || compare(end, this.#end) < 0) this.#end = end;
-    this.#cut();
+  merge({ ends, bytes, end }: LeastTextsData): void {
+    if (end !== undefined) {
+      const other = { number: numberOf(end, 0, end.length), bytes: end };
+      if (this.#end === undefined || compare(other, this.#end) < 0) this.#end = other;
+    }
+    for (let at = 0; at < ends.length; at++) this.offer(bytes, ends[at - 1] ?? 0, ends[at]);
   }
 
   #add(text: LeastText): void {
