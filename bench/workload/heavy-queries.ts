@@ -7,6 +7,7 @@ import { CORPUS_START_MS } from '../corpus/clock.ts';
 const TIME = { from: CORPUS_START_MS, to: CORPUS_START_MS + 100_000_000 };
 const URL_PATH = 'custom.http.request';
 const P95 = 'pc95:custom.http.response_time';
+const TOTAL = 'sum:custom.http.response_time';
 const ADDRESSES = 'cardinality:custom.network.client_ip';
 const LIST = '/beta/events/list';
 const AGGREGATE = '/beta/events/aggregate';
@@ -29,6 +30,7 @@ export const HEAVY_QUERIES: [name: string, path: string, body: object, skip?: nu
   ['distinct URLs', AGGREGATE, compute(`cardinality:${URL_PATH}`)],
   ['top 100 URLs by distinct addresses', AGGREGATE, topBy(ADDRESSES, URL_PATH)],
   ['top 100 URLs by p95', AGGREGATE, topBy(P95, URL_PATH)],
+  ['top 100 URLs by sum', AGGREGATE, topBy(TOTAL, URL_PATH)],
   [
     'top 100 URLs, least first',
     AGGREGATE,
