@@ -285,6 +285,8 @@ export interface EntrySource extends KeptEntries {
   countRuns(): CountRuns;
   /** Verifies all bytes against their checksums and keeps none. Throws CORRUPTION. */
   verify(): void;
+  /** Throws CORRUPTION unless the hashes that are stored of the entries of a piece, from `first` on, are theirs. */
+  verifyHashes(first: number, piece: Entries): void;
   /**
    * The entry that is `text`, -1 when none is, found in units: by hashes of all entries, which are kept for the next
    * time.

@@ -32,6 +32,8 @@ const HEAD_PIECES = [1, 4];
 const UNIT_PIECES = 4;
 /** Hashes of a region. */
 const REGION_HASHES = 16_384;
+/** Those that were read last. The machine is little-endian, as FORMAT.md 1 is. */
+const hashWords = new Uint32Array(REGION_HASHES);
 const BYTES_MAX = 2 ** 32 - 1;
 
 /** Begins to write a dictionary of a segment: the values of each entry, descending. Source: FORMAT.md 10.3. */
@@ -115,6 +117,8 @@ export class SharedDictionary implements CountedEntries {
   #lengths: Float64Array | undefined;
   #countRuns: CountRuns | undefined;
   #isVerified = false;
+  /** Stored hashes of a region, for who verifies piece by piece. */
+  #verified: { number: number; hashes: Uint32Array } | undefined;
 
   /**
    * Opens what `writeSharedCounts`, `writeSharedEntries` and `writeSharedHashes` wrote; `region` gives the checked
@@ -199,14 +203,21 @@ export class SharedDictionary implements CountedEntries {
     this.#isVerified = true;
   }
 
-  /** Throws CORRUPTION unless the stored hashes are those of the entries. */
-  verifyHashes(): void {
+  verifyHashes(first: number, piece: Entries): void {
     const hash = this.#hash;
     if (hash === undefined) return;
-    const { hashes: stored } = finished(this.#storedHashes(this.entryCount));
-    const { hashes } = finished(this.#hashed(hash, this.#pieces.length));
-    const wrong = hashes.findIndex((found, entry) => found !== stored[entry]);
-    if (wrong >= 0) damaged(`hash of entry ${wrong} of a dictionary`);
+    const { offsets, bytes } = piece;
+    const number = Math.floor(first / REGION_HASHES);
+    if (this.#verified?.number !== number) {
+      this.#verified = { number, hashes: this.#hashesOf(number).slice() };
+    }
+    const { hashes } = this.#verified;
+    const from = first - number * REGION_HASHES;
+    for (let at = 0; at < offsets.length - 1; at++) {
+      if (hashEntry(bytes, offsets[at], offsets[at + 1], hash.seed) === (hashes[from + at] | 0))
+        continue;
+      damaged(`hash of entry ${first + at} of a dictionary`);
+    }
   }
 
   piece(first: number, scratch?: Scratch): Entries {
@@ -249,19 +260,25 @@ export class SharedDictionary implements CountedEntries {
   /** The stored hashes of the first entries, read in units. */
   *#storedHashes(count: number): Units<EntryHashes> {
     const hashes = new Int32Array(count);
-    const scratch = new Scratch();
     yield* inParts(Math.ceil(count / REGION_HASHES), UNIT_PIECES, (from, to) => {
       for (let number = from; number < to; number++) {
+        const own = this.#hashesOf(number);
         const first = number * REGION_HASHES;
-        const own = Math.min(REGION_HASHES, this.entryCount - first);
-        const region = this.#region(this.#hashRegions[number], (room) => scratch.stored(room));
-        const reader = new ByteReader(region);
-        if (reader.remaining !== own * 4) damaged(`${own} hashes in ${reader.remaining} bytes`);
-        const end = Math.min(first + own, count);
-        for (let entry = first; entry < end; entry++) hashes[entry] = reader.u32() >>> 1;
+        const end = Math.min(first + own.length, count);
+        for (let entry = first; entry < end; entry++) hashes[entry] = own[entry - first] >>> 1;
       }
     });
     return new EntryHashes(hashes);
+  }
+
+  /** The stored hashes of a region, good until those of the next one. */
+  #hashesOf(number: number): Uint32Array {
+    const count = Math.min(REGION_HASHES, this.entryCount - number * REGION_HASHES);
+    const words = new Uint8Array(hashWords.buffer);
+    const stored = this.#region(this.#hashRegions[number], () => words);
+    if (stored.length !== count * 4) damaged(`${count} hashes in ${stored.length} bytes`);
+    if (stored.buffer !== hashWords.buffer) words.set(stored);
+    return hashWords.subarray(0, count);
   }
 
   /** A hash of each entry of the first pieces, made in units. */

@@ -139,6 +139,7 @@ t.test('a dictionary that turns out damaged leaves its segment to the rows', asy
       lengths: () => dictionary.lengths(),
       place: (entry) => dictionary.place(entry),
       verify: () => dictionary.verify(),
+      verifyHashes: (first, piece) => dictionary.verifyHashes(first, piece),
       piece: counts,
       entryUnits: () => dictionary.entryUnits(),
       findUnits: (text) => dictionary.findUnits(text),

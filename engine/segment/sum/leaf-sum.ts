@@ -129,6 +129,7 @@ export class LeafSum {
     for (let first = 0; first < source.entryCount; ) {
       const piece = source.piece(first, this.#scratch);
       hashStrings(piece, columns, index, hashes, first);
+      source.verifyHashes(first, piece);
       first += piece.offsets.length - 1;
     }
     this.#shared.set(dictionary, { columnLow, columnHigh, hashes });

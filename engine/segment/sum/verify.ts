@@ -39,10 +39,6 @@ export class Verification {
         block.forget();
         await this.#pause();
       }
-      for (const number of footer.dictionaries.keys()) {
-        sealed.dictionary(number).verifyHashes();
-        await this.#pause();
-      }
     } catch (cause) {
       if (!(cause instanceof EngineError && cause.code === 'CORRUPTION')) throw cause;
       throw new EngineError('MISMATCH', `a new segment cannot be read: ${cause.message}`, {
