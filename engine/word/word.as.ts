@@ -14,12 +14,12 @@
  * | weights | how many values each value counts as (u32) |
  * | hashes | the distinct hashes of the part (u32), those of counted words first |
  * | slots | by hash, its number more `base`; less than that in an empty slot (u32) |
- * | memo | short words (u64), of each its number more `base` (u32; less: forgotten) and 1 if it is counted (u32) |
+ * | memo | short words (u64), of each its hash, its number more `base` (less: not in the part) and where it counts (u32) |
  * | small | the window of a value in progress, its letters made small |
  * | counted words | their bytes, small letters, one behind the other |
  * | counted starts | where each begins, and the end of the last one (u32) |
- * | counted last | the last value that has it (u32) |
- * | counts | the values that have it, by their weights (u32) |
+ * | counted last | the last value that has it (u32), and one of words that are not counted |
+ * | counts | the values that have it, by their weights (u32), and one that is not read |
  * | counted hashes | 1 when its hash is in the part (u8) |
  */
 
@@ -31,11 +31,12 @@ const HASHES: u32 = 1 << 18;
 const SLOTS: u32 = 2 * HASHES;
 const SLOT_BITS_MIN: u32 = 13;
 const VECTOR: u32 = 16;
-const MEMO_BITS: u32 = 11;
+const MEMO_BITS: u32 = 12;
 const MEMOS: u32 = 1 << MEMO_BITS;
-const MEMO_BYTES: u32 = 16;
-const MEMO_HELD: u32 = 8;
-const MEMO_IS_COUNTED: u32 = 12;
+const MEMO_BYTES: u32 = 24;
+const MEMO_HASH: u32 = 8;
+const MEMO_HELD: u32 = 12;
+const MEMO_COUNT: u32 = 16;
 /** Values of which it is asked together whether they have bytes beyond ASCII. */
 const ASCII_VALUES: u32 = 16;
 /** Bytes of a value that are looked at together: a bit of a word each. */
@@ -56,8 +57,8 @@ const SMALL: u32 = MEMO + MEMO_BYTES * MEMOS;
 const WORD_COUNTED_BYTE: u32 = SMALL + WINDOW + VECTOR;
 const WORD_COUNTED_START: u32 = WORD_COUNTED_BYTE + WORD_COUNTED_BYTES;
 const LAST: u32 = WORD_COUNTED_START + 4 * (WORD_COUNTED + 4);
-const WORD_COUNT: u32 = LAST + 4 * WORD_COUNTED;
-const IS_IN: u32 = WORD_COUNT + 4 * WORD_COUNTED;
+const WORD_COUNT: u32 = LAST + 4 * (WORD_COUNTED + 1);
+const IS_IN: u32 = WORD_COUNT + 4 * (WORD_COUNTED + 1);
 const END: u32 = IS_IN + WORD_COUNTED;
 
 // The numbers of word-hash.ts.
@@ -232,24 +233,29 @@ function addShort(small: u64, length: u32): void {
   if (load<u32>(memo + MEMO_HELD) < base || load<u64>(memo) !== small) {
     keepShort(memo, small, length);
   }
-  if (load<u32>(memo + MEMO_IS_COUNTED) === 0) return;
-  const place = load<u32>(memo + MEMO_HELD) - base;
-  if (load<u32>(LAST + 4 * place) !== valueCount) addCount(place);
+  // All words count, as a processor foresees badly which do: those that are not counted together, for nobody.
+  const counted = 4 * load<u32>(memo + MEMO_COUNT);
+  const isNew = load<u32>(LAST + counted) !== valueCount;
+  store<u32>(LAST + counted, valueCount);
+  store<u32>(WORD_COUNT + counted, load<u32>(WORD_COUNT + counted) + (isNew ? weight : 0));
 }
 
-/** Adds a short word that is not in the memo, and puts it there. */
+/** Adds a short word that is not in the memo, or not of this part, and puts it there. */
 function keepShort(memo: u32, small: u64, length: u32): void {
-  let hash = WORD_BASIS;
-  for (let rest = small; rest !== 0; rest >>>= 8) hash = (hash ^ <u32>(rest & 0xff)) * PRIME;
-  const place = addHash(finished(hash));
-  let counts = false;
+  if (load<u64>(memo) !== small) {
+    let hash = WORD_BASIS;
+    for (let rest = small; rest !== 0; rest >>>= 8) hash = (hash ^ <u32>(rest & 0xff)) * PRIME;
+    store<u64>(memo, small);
+    store<u32>(memo + MEMO_HASH, finished(hash));
+  }
+  const place = addHash(load<u32>(memo + MEMO_HASH));
+  let counts = WORD_COUNTED;
   if (place < countedCount) {
     store<u8>(IS_IN + place, 1);
-    counts = isCounted(place, small, length);
+    if (isCounted(place, small, length)) counts = place;
   }
-  store<u64>(memo, small);
   store<u32>(memo + MEMO_HELD, place + base);
-  store<u32>(memo + MEMO_IS_COUNTED, counts ? 1 : 0);
+  store<u32>(memo + MEMO_COUNT, counts);
 }
 
 /** Adds a word of more bytes than a short one has: `count` of what was made small, which begin at `from`. */
@@ -295,16 +301,28 @@ function readWindow(at: u32, length: u32): void {
   if (length < WINDOW) wordBits &= ((<u64>1) << length) - 1;
 }
 
+/** The bytes of those words of a window that have TELLING_BYTES and more: a bit each. */
+// @inline
+function tellingBits(): u64 {
+  const twos = wordBits & (wordBits >>> 1);
+  const begins = twos & (twos >>> 2) & (wordBits >>> 4);
+  const ends = begins | (begins << 1);
+  return ends | (ends << 2) | (begins << 4);
+}
+
 /** Adds the words of a window that was read at `at`. */
 function addWindow(at: u32): void {
-  for (let words = wordBits; words !== 0; ) {
-    const from = <u32>ctz(words);
-    const count = <u32>ctz(~(words >>> from));
-    const ones = u64.MAX_VALUE >>> (64 - count);
-    if (count >= TELLING_BYTES && ((digitBits >>> from) & ones) !== 0) tells = true;
+  if ((tellingBits() & digitBits) !== 0) tells = true;
+  let starts = wordBits & ~(wordBits << 1);
+  let ends = ~wordBits & (wordBits << 1);
+  while (starts !== 0) {
+    const from = <u32>ctz(starts);
+    // Of a word that ends with the window there is no bit, which counts as the one behind the last.
+    const count = <u32>ctz(ends) - from;
+    starts &= starts - 1;
+    ends &= ends - 1;
     if (count > SHORT_BYTES) addLong(from, at + from, count);
     else addShort(load<u64>(SMALL + from) & (u64.MAX_VALUE >>> (64 - 8 * count)), count);
-    words &= ~(ones << from);
   }
 }
 
