@@ -4,6 +4,7 @@ import { useKernels } from '../../engine/kernel/kernel.ts';
 import { HashLanes, wordsOf } from '../../engine/segment/sum/row-hash.ts';
 import {
   addEntries,
+  addTexts,
   addWords,
   type Lanes,
   mixDetails,
@@ -137,6 +138,47 @@ t.test('the kernel adds strings as the reference does', async () => {
       },
     ),
     { numRuns: 60 },
+  );
+});
+
+t.test('the kernel adds texts as the reference does', async () => {
+  const texts = fc.array(fc.uint8Array({ maxLength: 40 }), { minLength: 1, maxLength: 300 });
+  const far = fc.constantFrom(0, 1, 65_000);
+  fc.assert(
+    fc.property(texts, far, steps, fc.integer(), (texts, first, step, low) => {
+      const count = texts.length;
+      const rowCount = first + count * (step ?? 1);
+      const offsets = new Uint32Array(count + 1);
+      for (const [at, { length }] of texts.entries()) offsets[at + 1] = offsets[at] + length;
+      const bytes = new Uint8Array(Buffer.concat([...texts, Buffer.from('more')]));
+      const key = new HashLanes(2);
+      key.low[1] = low;
+      key.high[1] = ~low;
+      const rows = step === undefined ? undefined : new Uint32Array(first + count);
+      rows?.forEach((_, at) => {
+        rows[at] = at < first ? 0 : first + (at - first) * (step ?? 1);
+      });
+      const leaves = { piece: { first, offsets, bytes }, key, index: 1, rows };
+      compare(
+        rowCount,
+        (lanes) => lanes.addTexts(leaves),
+        (lanes) => addTexts(lanes, leaves),
+      );
+    }),
+    { numRuns: 60 },
+  );
+});
+
+t.test('texts beyond the memory of the kernel are added', async () => {
+  const long = 70_000;
+  const offsets = Uint32Array.from({ length: 101 }, (_, at) => at * long);
+  const bytes = new Uint8Array(100 * long).fill(7);
+  const key = new HashLanes(1);
+  const leaves = { piece: { first: 3, offsets, bytes }, key, index: 0, rows: undefined };
+  compare(
+    103,
+    (lanes) => lanes.addTexts(leaves),
+    (lanes) => addTexts(lanes, leaves),
   );
 });
 

@@ -27,10 +27,21 @@ function offsetOf(string: u32): u32 {
   assert(string <= HASH_STRINGS);
   return load<u32>(HASH_OFFSET + 4 * string);
 }
-/** Eight bytes of the text; behind it are others that may be read. */
-function textWord(at: u32): u64 {
-  assert(at <= HASH_TEXT_BYTES);
-  return load<u64>(HASH_TEXT + at);
+
+/** Hashes the bytes `[start, end)` of the memory, begun with a key and their length; a word behind them may be read. */
+// @inline
+export function hashOfBytes(start: u32, end: u32, key: u64): u64 {
+  assert(start <= end && end + 8 <= (<u32>memory.size()) << 16);
+  let at = start;
+  let hash = rotl((key ^ (end - at)) * FACTOR, TURN);
+  for (; at + 8 <= end; at += 8) hash = rotl((hash ^ load<u64>(at)) * FACTOR, TURN);
+  if (at < end) {
+    const rest = load<u64>(at) & (((<u64>1) << (8 * (end - at))) - 1);
+    hash = rotl((hash ^ rest) * FACTOR, TURN);
+  }
+  hash = (hash ^ (hash >>> 32)) * FACTOR;
+  hash = (hash ^ (hash >>> 32)) * FACTOR;
+  return hash ^ (hash >>> 32);
 }
 
 /** Hashes `count` strings, each begun with a key and its length. */
@@ -38,18 +49,9 @@ export function hashTexts(count: u32, keyLow: u32, keyHigh: u32): void {
   assert(count <= HASH_STRINGS);
   const key = ((<u64>keyHigh) << 32) | keyLow;
   for (let string: u32 = 0; string < count; string++) {
-    let at = offsetOf(string);
     const end = offsetOf(string + 1);
-    assert(at <= end && end <= HASH_TEXT_BYTES);
-    let hash = rotl((key ^ (end - at)) * FACTOR, TURN);
-    for (; at + 8 <= end; at += 8) hash = rotl((hash ^ textWord(at)) * FACTOR, TURN);
-    if (at < end) {
-      const rest = textWord(at) & (((<u64>1) << (8 * (end - at))) - 1);
-      hash = rotl((hash ^ rest) * FACTOR, TURN);
-    }
-    hash = (hash ^ (hash >>> 32)) * FACTOR;
-    hash = (hash ^ (hash >>> 32)) * FACTOR;
-    hash ^= hash >>> 32;
+    assert(end <= HASH_TEXT_BYTES);
+    const hash = hashOfBytes(HASH_TEXT + offsetOf(string), HASH_TEXT + end, key);
     store<u32>(HASH_LOW + 4 * string, <u32>hash);
     store<u32>(HASH_HIGH + 4 * string, <u32>(hash >>> 32));
   }

@@ -1,6 +1,8 @@
+import { hashOfBytes } from './hash.as.ts';
+
 /**
  * Kernel that adds the hashes of values to those of their rows, and up those of rows, compiled to WebAssembly. The
- * references are `addWords`, `addEntries`, `mixWords`, `mixDetails` and `sumLanes` of row-lanes.ts.
+ * references are `addWords`, `addEntries`, `addTexts`, `mixWords`, `mixDetails` and `sumLanes` of row-lanes.ts.
  *
  * The memory, private to one instance; regions are fixed and follow each other, behind them is an `Arena`:
  *
@@ -9,8 +11,8 @@
  * | rows | by value, its row (u32), when they are not one after the other |
  * | words | by value, the 64 bits of a number |
  * | details | by value, what else is known of the number (u32) |
- * | ids | by value, the entry + 1 that it is (u32) |
- * | entry lows, entry highs | by entry, the two lanes of its hash (u32) |
+ * | ids | by value, the entry + 1 that it is (u32); of a text where it begins, and the end of the last one |
+ * | entry lows, entry highs | by entry, the two lanes of its hash (u32); of texts these, one after the other |
  * | arena | of blocks, by row, the low lanes of the hashes of rows (u32), or the high ones |
  */
 
@@ -157,6 +159,23 @@ export function laneIds(count: u32, hasRows: bool): void {
     const entry = idOf(value) - 1;
     if (entry >= LANE_ENTRIES) continue;
     addTo(hasRows ? rowOf(value) : value, entryLow(entry), entryHigh(entry));
+  }
+}
+
+/**
+ * Adds the hashes of `count` texts, each begun with a key: those of rows one after the other from `first` on, unless
+ * they have rows.
+ */
+export function laneTexts(count: u32, keyLow: u32, keyHigh: u32, first: u32, hasRows: bool): void {
+  assert(count < VALUES);
+  const key = ((<u64>keyHigh) << 32) | keyLow;
+  let start = LANE_ENTRY_LOW + idOf(0);
+  for (let value: u32 = 0; value < count; value++) {
+    const end = LANE_ENTRY_LOW + idOf(value + 1);
+    assert(end <= LANE_ARENA);
+    const hash = hashOfBytes(start, end, key);
+    addTo(hasRows ? rowOf(value) : first + value, <u32>hash, <u32>(hash >>> 32));
+    start = end;
   }
 }
 

@@ -32,7 +32,7 @@ export interface BlockHashes {
  * dates by value and form.
  */
 export class LeafSum {
-  /** Of entries of a column, or of a piece of a text. */
+  /** Of entries of a column. */
   readonly #entries = new HashLanes();
   /** Of the entries of the dictionaries of the sealed segment that was added last, by number. */
   readonly #shared = new Map<number, SharedHashes>();
@@ -54,17 +54,7 @@ export class LeafSum {
     rows: Uint32Array | undefined,
     piece: TextPiece,
   ): void {
-    const { first, offsets } = piece;
-    const count = offsets.length - 1;
-    this.#entries.ensure(count);
-    hashStrings(piece, columns, index, this.#entries, 0);
-    const { low, high } = this.#entries;
-    const lanes = sums.lanes;
-    for (let at = 0; at < count; at++) {
-      const row = rows === undefined ? first + at : rows[first + at];
-      lanes.low[row] += low[at];
-      lanes.high[row] += high[at];
-    }
+    sums.addTexts({ piece, key: columns, index, rows });
   }
 
   #addNumbers(

@@ -1,9 +1,11 @@
 import { must } from '../../base/assert.ts';
 import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
+import type { TextPiece } from '../../column/entries.ts';
 import { Arena } from '../../kernel/arena.ts';
 import { makeKernels } from '../../kernel/kernel.ts';
 import { free } from '../../packed/growth.ts';
-import { type HashLanes, highWord, mixHigh, mixLow, spread } from './row-hash.ts';
+import { HashLanes, highWord, mixHigh, mixLow, spread } from './row-hash.ts';
+import { hashStrings } from './string-hash.ts';
 
 /** Functions of lane.as.ts. */
 interface Exports {
@@ -12,6 +14,7 @@ interface Exports {
   laneRows(count: number, lows: number, highs: number): void;
   laneWords(count: number, columnLow: number, columnHigh: number, hasRows: boolean): void;
   laneIds(count: number, hasRows: boolean): void;
+  laneTexts(count: number, keyLow: number, keyHigh: number, first: number, hasRows: boolean): void;
   laneMixWords(count: number): void;
   laneMixDetails(count: number): void;
   laneSum(count: number): void;
@@ -48,6 +51,15 @@ export interface LeafEntries {
   rows: Uint32Array | undefined;
 }
 
+/** Values of a piece of a text, whose hashes begin with the pair number `index` of `key`. */
+export interface LeafTexts {
+  piece: TextPiece;
+  key: HashLanes;
+  index: number;
+  /** Row of each value of the text; `undefined` when they are those of the rows one after the other. */
+  rows: Uint32Array | undefined;
+}
+
 /** Two lanes of 32 bits for each of some rows. */
 export type Lanes = Pick<HashLanes, 'low' | 'high'>;
 
@@ -77,6 +89,25 @@ export function addEntries(
     const row = rows === undefined ? at : rows[at];
     lows[row] += low[ids[at] - 1];
     highs[row] += high[ids[at] - 1];
+  }
+}
+
+const textHashes = new HashLanes();
+
+/** Adds the hash of each value of a piece of a text: the reference of `RowLanes`. */
+export function addTexts(
+  { low: lows, high: highs }: Lanes,
+  { piece, key, index, rows }: LeafTexts,
+): void {
+  const { first, offsets } = piece;
+  const count = offsets.length - 1;
+  textHashes.ensure(count);
+  hashStrings(piece, key, index, textHashes, 0);
+  const { low, high } = textHashes;
+  for (let at = 0; at < count; at++) {
+    const row = rows === undefined ? first + at : rows[first + at];
+    lows[row] += low[at];
+    highs[row] += high[at];
   }
 }
 
@@ -151,6 +182,19 @@ class LaneKernel {
     this.#words(LANE_ENTRY_LOW, entryCount).set(low.subarray(0, entryCount));
     this.#words(LANE_ENTRY_HIGH, entryCount).set(high.subarray(0, entryCount));
     this.#putRows(rows);
+  }
+
+  /** Puts texts where entries lie else; false when there is no room. */
+  putTexts({ piece: { offsets, bytes, first }, rows }: LeafTexts): boolean {
+    const { LANE_ID, LANE_ENTRY_LOW } = this.exports;
+    const count = offsets.length - 1;
+    const end = offsets[count];
+    if (count >= BLOCK_ROWS_MAX || end > this.#entries * 4) return false;
+    this.#words(LANE_ID, count + 1).set(offsets);
+    const { buffer } = this.exports.memory;
+    new Uint8Array(buffer, LANE_ENTRY_LOW.value, end).set(bytes.subarray(0, end));
+    this.#putRows(rows?.subarray(first, first + count));
+    return true;
   }
 
   #putRows(rows: Uint32Array | undefined): void {
@@ -246,6 +290,22 @@ export class RowLanes {
       kernel.putEntries(leaves);
       kernel.exports.laneIds(count, leaves.rows !== undefined);
     });
+  }
+
+  /** Adds the values of a piece of a text. */
+  addTexts(leaves: LeafTexts): void {
+    const { piece, key, index, rows } = leaves;
+    const count = piece.offsets.length - 1;
+    const isAdded =
+      this.#place !== undefined &&
+      count >= VALUES_MIN &&
+      this.#ask(this.#place, (kernel) => {
+        if (!kernel.putTexts(leaves)) return false;
+        const { laneTexts } = kernel.exports;
+        laneTexts(count, key.low[index], key.high[index], piece.first, rows !== undefined);
+        return true;
+      });
+    if (!isAdded) addTexts(this.lanes, leaves);
   }
 
   /** Mixes 64 bits, given as words, into the hash of each row. */
