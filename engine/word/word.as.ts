@@ -65,7 +65,6 @@ const END: u32 = IS_IN + WORD_COUNTED;
 const WORD_BASIS: u32 = 0x811c9dc5;
 const VALUE_BASIS: u32 = 0x2f0b4c47;
 const PRIME: u32 = 0x01000193;
-const TELLING_BYTES: u32 = 5;
 const ZERO: u32 = 0x30;
 const SMALL_A: u32 = 0x61;
 const LETTERS: u32 = 26;
@@ -301,7 +300,7 @@ function readWindow(at: u32, length: u32): void {
   if (length < WINDOW) wordBits &= ((<u64>1) << length) - 1;
 }
 
-/** The bytes of those words of a window that have TELLING_BYTES and more: a bit each. */
+/** The bytes of those words of a window that have 5 bytes, the TELLING_BYTES of word-hash.ts, or more: a bit each. */
 // @inline
 function tellingBits(): u64 {
   const twos = wordBits & (wordBits >>> 1);
