@@ -14,7 +14,7 @@
  * | weights | how many values each value counts as (u32) |
  * | hashes | the distinct hashes of the part (u32), those of counted words first |
  * | slots | by hash, its number more `base`; less than that in an empty slot (u32) |
- * | memo | short words (u64), of each its hash, its number more `base` (less: not in the part) and where it counts (u32) |
+ * | memo | short words (u64), of each its hash, its number more `base` (less: not in the part), where it counts (u32) |
  * | small | the window of a value in progress, its letters made small |
  * | counted words | their bytes, small letters, one behind the other |
  * | counted starts | where each begins, and the end of the last one (u32) |

@@ -28,8 +28,8 @@ function offsetOf(string: u32): u32 {
   return load<u32>(HASH_OFFSET + 4 * string);
 }
 
-/** Hashes the bytes `[start, end)` of the memory, begun with a key and their length; a word behind them may be read. */
 // @inline
+/** Hashes the bytes `[start, end)` of the memory, begun with a key and their length; a word behind them may be read. */
 export function hashOfBytes(start: u32, end: u32, key: u64): u64 {
   assert(start <= end && end + 8 <= (<u32>memory.size()) << 16);
   let at = start;
