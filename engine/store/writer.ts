@@ -80,8 +80,8 @@ class Group {
   #durable: PromiseWithResolvers<void> | undefined;
 
   /** Adds an append; resolves when the group is durable, with one promise for all. */
-  join(): Promise<void> {
-    this.appendCount++;
+  join(senders = 1): Promise<void> {
+    this.appendCount += senders;
     this.#durable ??= Promise.withResolvers();
     return this.#durable.promise;
   }
@@ -156,7 +156,7 @@ export class Writer {
   append(
     rows: Rows,
     usage: readonly KeyUsage[],
-    options: { urgent: boolean } = { urgent: true },
+    { urgent, senders = 1 }: { urgent: boolean; senders?: number } = { urgent: true },
   ): Promise<void> {
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
@@ -169,9 +169,12 @@ export class Writer {
       this.#broken ??= { error };
     }
     const { blocks } = this.#next;
-    const durable = this.#next.join();
-    if (options.urgent) this.#gathering.joined(++this.#next.urgentCount);
-    if (options.urgent || blocks.length > 0 || this.#broken !== undefined) this.#demand();
+    const durable = this.#next.join(senders);
+    if (urgent) {
+      this.#next.urgentCount += senders;
+      this.#gathering.joined(this.#next.urgentCount);
+    }
+    if (urgent || blocks.length > 0 || this.#broken !== undefined) this.#demand();
     else if (this.#timer === undefined) this.#wait(0);
     return durable;
   }

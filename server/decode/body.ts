@@ -72,6 +72,8 @@ export class BodyReader {
   #at = 0;
   #end = 0;
   #eventCount = 0;
+  /** Places of the lines that became rows, while they are asked for. */
+  #starts: number[] | undefined;
 
   constructor(rows: Rows, lines: LineReader, known: KnownLines) {
     this.#rows = rows;
@@ -101,6 +103,29 @@ export class BodyReader {
     return this.#at >= this.#end && !this.#isInArray;
   }
 
+  /**
+   * Reads the bodies of lines that begin at 0 and end, each behind a line feed, at `ends`, as if they were one;
+   * `counts` gets the rows of each. Throws EventTooLarge.
+   */
+  readLinesOf(ends: readonly number[], counts: number[]): void {
+    const starts: number[] = [];
+    const end = ends.at(-1) ?? 0;
+    this.begin(0, end, false);
+    this.#starts = starts;
+    try {
+      this.#readLines({ events: end, bytes: end });
+    } finally {
+      this.#starts = undefined;
+    }
+    counts.length = 0;
+    let row = 0;
+    for (const bodyEnd of ends) {
+      const first = row;
+      while (row < starts.length && starts[row] < bodyEnd) row++;
+      counts.push(row - first);
+    }
+  }
+
   #readLines({ events, bytes: pieceBytes, isSpent = never }: PieceSize): void {
     const bytes = this.#rows.source;
     const end = this.#end;
@@ -123,8 +148,10 @@ export class BodyReader {
       checkSize(at, contentEnd, at);
       if (contentEnd > at) {
         this.#count(at);
+        const before = this.#rows.rowCount;
         this.#known.beginLine();
         this.#lines.line(at, contentEnd, false, false);
+        if (this.#rows.rowCount > before) this.#starts?.push(at);
         if (lineEnd < end) this.#known.endLine(at, lineEnd + 1);
       }
       at = lineEnd + 1;
@@ -146,6 +173,8 @@ export class BodyReader {
     templates.read(this.#rows, at, until, 0, most, separator);
     const count = this.#known.take(templates, isSpent);
     this.#eventCount += count;
+    for (let line = 0; this.#starts !== undefined && line < count; line++)
+      this.#starts.push(templates.offset(line));
     return { count, behind: templates.offset(count) };
   }
 

@@ -132,4 +132,11 @@ export class Decoder {
   readBody(size: PieceSize): boolean {
     return this.#bodies.read(size);
   }
+  /**
+   * Reads the bodies of lines that begin at 0 and end, each behind a line feed, at `ends`, as if they were one;
+   * `counts` gets the rows of each. Throws EventTooLarge, and then the rows mean nothing.
+   */
+  readLinesOf(ends: readonly number[], counts: number[]): void {
+    this.#bodies.readLinesOf(ends, counts);
+  }
 }

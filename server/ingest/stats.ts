@@ -91,12 +91,12 @@ export class StatCells {
     };
   }
 
-  /** Counts a request that was durable after `seconds`. */
-  addCommit(seconds: number): void {
+  /** Counts `count` requests that were durable after `seconds`. */
+  addCommit(seconds: number, count = 1): void {
     let place = 0;
     while (place < COMMIT_SECONDS.length && seconds > COMMIT_SECONDS[place]) place++;
-    this.#cells[COMMIT_SUM] += seconds;
-    this.#cells[COMMIT_CLASSES + place]++;
+    this.#cells[COMMIT_SUM] += seconds * count;
+    this.#cells[COMMIT_CLASSES + place] += count;
   }
 }
 

@@ -17,6 +17,7 @@ import { NameBudget } from './name-budget.ts';
 import { NameCounts } from './name-counts.ts';
 import { OwnLines } from './own-lines.ts';
 import {
+  type BodyTask,
   bodyTasks,
   type FromIngest,
   type IngestData,
@@ -314,11 +315,26 @@ export class IngestWorker {
         if (this.#closing && this.#large === undefined) this.#over.resolve();
         return;
       }
-      this.#go(lane, must(this.#lanes.first(lane), 'job'));
+      const job = must(this.#lanes.first(lane), 'job');
+      if (!this.#goTogether(lane, job)) this.#go(lane, job);
       this.#stats.addRepairs(this.#decodings.counters, this.#counted);
       this.#stats.addKernel(this.#decodings.known, this.#known);
     } while (performance.now() < endMs);
     this.#wake();
+  }
+
+  /** Does a job of a lane with those behind it that are alike; false when there are none. */
+  #goTogether(lane: number, { task, ends, run }: Job): boolean {
+    const joins = run === undefined ? this.#work.joining(task) : undefined;
+    const jobs = joins === undefined ? [] : this.#lanes.leading(lane, (job) => joins(job.task));
+    if (jobs.length < 2) return false;
+    const begunMs = performance.now();
+    this.#work.bodies(
+      jobs.map((job) => job.task as BodyTask),
+      ends,
+    );
+    this.#lanes.tookAll(lane, performance.now() - begunMs, jobs.length);
+    return true;
   }
 
   /** Does a piece of a job of a lane. */

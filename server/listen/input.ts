@@ -26,6 +26,7 @@ import {
   keyCandidates,
 } from './header.ts';
 import type { RequestHead } from './request-head.ts';
+import { TurnEnd } from './turn/turn-end.ts';
 
 /** Limits that are read at each request, and may change while the listener is open. */
 export interface InputLimits {
@@ -272,10 +273,10 @@ class InputRequest implements BodyTaker {
   }
 
   /** Has the whole body decoded and stored, unless its client is gone. */
-  give(): void {
+  give(): boolean {
     const { options, body } = this;
     const slot = body?.take();
-    if (body === undefined || slot === undefined) return;
+    if (body === undefined || slot === undefined) return false;
     const { form, encoding, charset } = this.#facts;
     // The lengths of frames are those of the bytes that were sent.
     const isUtf8 = charset === 'utf-8' || charset === 'unknown' || form === 'frames';
@@ -294,30 +295,16 @@ class InputRequest implements BodyTaker {
       dry: this.isDry ? {} : undefined,
     };
     body.thread.give(slot, task, this);
+    return true;
   }
 
   /** Takes what became of the body. */
   done(outcome: TaskOutcome): void {
     const { options, exchange } = this;
+    this.#whole.answered();
     if (outcome.status === 200 && outcome.events > 0) noteSender(options, exchange, this.#key.id);
     answer(options, exchange, outcome);
   }
-}
-
-/** Requests whose bodies are whole, which give them at the end of this turn of the event loop, in one message. */
-class TurnEnd {
-  #requests: InputRequest[] = [];
-
-  add(request: InputRequest): void {
-    this.#requests.push(request);
-    if (this.#requests.length === 1) setImmediate(this.#run);
-  }
-
-  readonly #run = (): void => {
-    const requests = this.#requests;
-    this.#requests = [];
-    for (const request of requests) request.give();
-  };
 }
 
 function noteSender(options: InputOptions, exchange: Exchange, key: string): void {

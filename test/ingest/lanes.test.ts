@@ -43,3 +43,18 @@ t.test('a lane keeps the order of its jobs, however many there are', async (t) =
     Array.from({ length: 5_000 }, (_, job) => job),
   );
 });
+
+t.test('the first jobs of a lane are taken together as far as they are alike', async (t) => {
+  const lanes = new Lanes<number>();
+  for (const job of [1, 3, 5, 6, 7]) lanes.add(7, job);
+  lanes.add(8, 9);
+  const leading = (): number[] => lanes.leading(7, (job) => job % 2 === 1);
+  t.same(leading(), [1, 3, 5]);
+  lanes.tookAll(7, 1, 2);
+  t.same(leading(), [5]);
+  lanes.tookAll(7, 1, 1);
+  t.same(leading(), [6, 7], 'the first one is taken whatever it is');
+  lanes.tookAll(7, 8, 2);
+  t.same(leading(), []);
+  t.equal(lanes.next(), 8);
+});

@@ -51,6 +51,34 @@ t.test('4.4 text lines end with \\n or \\r\\n, the last one need not', async (t)
   ]);
 });
 
+t.test('4.4 of small bodies that come together each is answered for itself', async (t) => {
+  const bodies = Array.from({ length: 400 }, (_, n) => n);
+  const answers = await Promise.all(
+    bodies.map((n) =>
+      n % 10 === 0
+        ? send(service, `{"test":"together","n":${n}`)
+        : send(
+            service,
+            `{"test":"together","n":${n}}\n\n{"test":"together","half":${n}}`,
+            'application/x-ndjson',
+          ),
+    ),
+  );
+  t.same(
+    answers.map(({ status }) => status),
+    bodies.map((n) => (n % 10 === 0 ? 400 : 200)),
+  );
+  const found = (await stored('together')).map(({ custom }) => custom);
+  const good = bodies.filter((n) => n % 10 !== 0);
+  for (const name of ['n', 'half']) {
+    const numbers = found.flatMap((custom) => (name in custom ? [Number(custom[name])] : []));
+    t.same(
+      numbers.sort((a, b) => a - b),
+      good,
+    );
+  }
+});
+
 t.test(
   '4.4 hostname, appname and username enrich events, an attribute of the event wins',
   async (t) => {

@@ -105,9 +105,9 @@ export class Rig {
     return rows;
   }
 
-  append(name: string, count: number, urgent = true): Promise<void> {
+  append(name: string, count: number, urgent = true, senders = 1): Promise<void> {
     const usage: KeyUsage[] = [{ key: 'key', day: DAY, bytes: count * 10, events: count }];
-    return this.writer.append(this.rows(name, count), usage, { urgent });
+    return this.writer.append(this.rows(name, count), usage, { urgent, senders });
   }
 
   replacePaths(): void {

@@ -112,6 +112,10 @@ t.test('a group of all senders that are known keeps the thread until it is durab
   t.equal(await append('d'), 0);
   one.writer.told(2);
   t.equal(await append('ef'), 1);
+  one.writer.told(3);
+  const { blockingWrites } = one.disk;
+  await one.append('ijk', 3, true, 3);
+  t.equal(one.disk.blockingWrites, blockingWrites + 1, 'one append has the rows of all');
   one.writer.told(1);
   const lines = one.append('g', 1, false);
   t.equal(await append('h'), 0, 'sockets of the thread have lines');

@@ -48,6 +48,21 @@ export class Lanes<Job> {
     return there?.jobs[there.overCount];
   }
 
+  /** The first jobs of a lane, up to one that `joins` declines; the first one is not asked about. */
+  leading(lane: number, joins: (job: Job) => boolean): Job[] {
+    const there = this.#lanes.get(lane);
+    if (there === undefined) return [];
+    const { jobs, overCount } = there;
+    let end = overCount + 1;
+    while (end < jobs.length && joins(jobs[end])) end++;
+    return jobs.slice(overCount, end);
+  }
+
+  /** Counts what the first `count` jobs of a lane took together, and takes them away. */
+  tookAll(lane: number, ms: number, count: number): void {
+    for (let job = 0; job < count; job++) this.took(lane, ms / count, true);
+  }
+
   /** Counts what the first job of a lane took, and takes it away when it is over. */
   took(number: number, ms: number, isOver: boolean): void {
     const lane = this.#lanes.get(number);
