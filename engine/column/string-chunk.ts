@@ -49,7 +49,6 @@ export interface StringSource {
 
 /** More than an id is. */
 const ID_MAX = 2 ** 32 - 1;
-
 /** More bytes than a value of a text has. */
 const WEIGHT_MAX = 2 ** 31 - 1;
 
@@ -168,9 +167,7 @@ export class StringChunk {
     const list = this.#sharedList(dictionary);
     if (list === undefined) return this.#idStream().ids(dictionary.entryCount);
     const ids = this.#idStream().ids(list.length);
-    for (let index = 0; index < ids.length; index++) {
-      if (ids[index] !== 0) ids[index] = list[ids[index] - 1];
-    }
+    for (let at = 0; at < ids.length; at++) if (ids[at] !== 0) ids[at] = list[ids[at] - 1];
     return ids;
   }
 
@@ -294,9 +291,7 @@ export class StringChunk {
     if (this.#isText) return this.#lengthStream().ids(WEIGHT_MAX);
     const lengths = this.entryLengths();
     let longest = 0;
-    for (let entry = 0; entry < lengths.length; entry++) {
-      longest = Math.max(longest, lengths[entry]);
-    }
+    for (let at = 0; at < lengths.length; at++) longest = Math.max(longest, lengths[at]);
     if (longest < LONG_BYTES) return undefined;
     const weights = this.denseIds();
     for (let index = 0; index < weights.length; index++) {
@@ -350,6 +345,11 @@ export class StringChunk {
       bytes: (first, end, scratch) =>
         guard(() => must(source.together, 'reads').call(source, 1 + first, 1 + end, scratch)),
     };
+  }
+
+  /** Bytes of the strings that it has decoded, which may be any number of times those that are stored. */
+  get textBytes(): number {
+    return (this.#entries?.bytes.length ?? 0) + (this.#piece?.bytes.length ?? 0);
   }
 
   /** Lets go of what can be read again, but of entries that take little; the bytes that it still holds. */

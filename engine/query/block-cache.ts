@@ -13,6 +13,8 @@ const RESTING_BYTES_MAX = 8 * 1024 * 1024;
 const HEADS_BYTES_MAX = 12 * 1024 * 1024;
 /** Blocks that come to rest between two looks at another one: who still reads one may decode more of it. */
 const LOOK_EVERY = 4;
+/** Bytes of decoded strings up to which a block is not weighed anew. */
+const TEXT_BYTES_RECKONED = 1024 * 1024;
 /** Bytes that strings take decoded, over those that the block takes on disk. */
 const EXPANSION = 4;
 
@@ -30,6 +32,8 @@ export class BlockCache {
   readonly #heads = new KeptByBytes<string, BlockHead>(HEADS_BYTES_MAX, (key) =>
     this.#resting.drop(key),
   );
+  /** The block that was asked for last. */
+  #last: { key: string; segment: number; block: Block } | undefined;
   #restedCount = 0;
 
   constructor(restingBytesMax = RESTING_BYTES_MAX) {
@@ -45,15 +49,39 @@ export class BlockCache {
   get(ref: BlockRef, open: (head: BlockHead | undefined) => Block): Block {
     const { segment, rowCount, bytes } = ref;
     const key = placeKey(ref);
+    this.#weighLast(key);
     const known = this.#blocks.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      this.#last = { key, segment, block: known };
+      return known;
+    }
     const head = this.#heads.get(key);
     const block = this.#resting.get(key) ?? open(head);
     this.#resting.drop(key);
     if (head === undefined) this.#heads.keep(key, segment, block.head, block.head.memoryBytes);
     const decodedMax = rowCount * CELL_BYTES * (block.columnCount + 2) + bytes * EXPANSION;
-    if (decodedMax <= BLOCKS_BYTES_MAX) this.#blocks.keep(key, segment, block, decodedMax);
+    if (decodedMax <= BLOCKS_BYTES_MAX) {
+      this.#blocks.keep(key, segment, block, decodedMax);
+      this.#last = { key, segment, block };
+    }
     return block;
+  }
+
+  /**
+   * Weighs the block that was asked for last anew, when another one is: texts that repeat take hundreds of times what
+   * they take on disk.
+   */
+  #weighLast(key: string): void {
+    const last = this.#last;
+    if (last === undefined || last.key === key) return;
+    this.#last = undefined;
+    const textBytes = last.block.decodedTextBytes;
+    if (textBytes <= TEXT_BYTES_RECKONED) return;
+    if (textBytes <= BLOCKS_BYTES_MAX) this.#blocks.weigh(last.key, textBytes);
+    else if (this.#blocks.get(last.key) !== undefined) {
+      this.#blocks.drop(last.key);
+      this.#rest(last.key, last.segment, last.block);
+    }
   }
 
   #rest(key: string, segment: number, block: Block): void {
@@ -66,6 +94,7 @@ export class BlockCache {
 
   /** Forgets the blocks of segments that are gone. */
   forget(segments: readonly number[]): void {
+    if (this.#last !== undefined && segments.includes(this.#last.segment)) this.#last = undefined;
     this.#blocks.forget(segments);
     this.#resting.forget(segments);
     this.#heads.forget(segments);
@@ -74,6 +103,7 @@ export class BlockCache {
 
   /** Forgets all. */
   clear(): void {
+    this.#last = undefined;
     this.#blocks.clear();
     this.#resting.clear();
     this.#heads.clear();

@@ -47,6 +47,15 @@ export class KeptByBytes<K, T> implements Shrinkable {
     this.#dropExcess();
   }
 
+  /** Takes note that a value takes so many bytes, at least, when it is kept. */
+  weigh(key: K, bytes: number): void {
+    const kept = this.#kept.get(key);
+    if (kept === undefined || kept.bytes >= bytes) return;
+    this.#bytes += bytes - kept.bytes;
+    kept.bytes = bytes;
+    this.#dropExcess();
+  }
+
   /** Takes what the next value in turn takes from `bytesOf`: that of each may have changed. */
   weighNext(bytesOf: (value: T) => number): void {
     if (this.#turn.length === 0) this.#turn = [...this.#kept.keys()].reverse();

@@ -63,6 +63,64 @@ t.test('a block that may decode more than there is room for is not kept', async 
   t.equal(heads.length, 2);
 });
 
+/** Bytes of a text that takes a few hundred on disk. */
+const LONG = 2 ** 20;
+
+/** A shelf with blocks of so many long texts each, and the event that each row is to have. */
+async function longTexts(blocks: number, texts: number) {
+  const shelf = new Shelf();
+  const eventOf = (at: number): string => `{"message":"${at} ${'y'.repeat(LONG)}"}`;
+  for (let first = 0; first < blocks * texts; first += texts) {
+    const rows = Array.from({ length: texts }, (_, row): TestRow => {
+      const text = `${first + row} ${'y'.repeat(LONG)}`;
+      return { timeMs: 1, leaves: [{ names: ['message'], kind: 'string', text }] };
+    });
+    await shelf.add(rows, 0, first);
+  }
+  return { shelf, eventOf };
+}
+
+t.test(
+  'blocks keep as many decoded texts as there is room for, however few bytes they are on disk',
+  async (t) => {
+    const [blocks, texts] = [6, 6];
+    const { shelf, eventOf } = await longTexts(blocks, texts);
+    const opened: Block[] = [];
+    for (const [at, ref] of shelf.refs.entries()) {
+      t.ok(ref.bytes < LONG / 8);
+      const block = shelf.reader.open(ref);
+      opened.push(block);
+      for (let row = 0; row < texts; row++) {
+        t.ok(block.eventText(row).endsWith(eventOf(at * texts + row).slice(1)), `${at} ${row}`);
+      }
+      t.ok(block.decodedTextBytes > texts * LONG);
+      const bytes = opened.reduce((sum, { decodedTextBytes }) => sum + decodedTextBytes, 0);
+      // The one that was asked for last is weighed when another one is.
+      t.ok(bytes <= 24 * LONG + texts * (LONG + 8), `${bytes}`);
+    }
+    t.ok(opened.at(-2)?.decodedTextBytes !== 0, 'there is room for more than one');
+  },
+);
+
+t.test(
+  'a block whose texts have no room rests when another one is asked for, beside those that have',
+  async (t) => {
+    const { shelf, eventOf } = await longTexts(2, 25);
+    const small = await shelf.add([{ timeMs: 1, leaves: [] }], 0, 50);
+    const [one, other] = shelf.refs;
+    const kept = shelf.reader.open(small);
+    for (const ref of [one, other, one]) {
+      const block = shelf.reader.open(ref);
+      const first = ref === one ? 0 : 25;
+      for (const row of [0, 1, 24]) {
+        t.ok(block.eventText(row).endsWith(eventOf(first + row).slice(1)));
+      }
+      t.equal(shelf.reader.open(small), kept);
+      t.equal(block.decodedTextBytes, 0);
+    }
+  },
+);
+
 const ROWS = 20_000;
 
 t.test(

@@ -22,6 +22,21 @@ t.test('what was used longest ago goes for others, and is told', async (t) => {
   t.same([kept.get('a'), kept.get('b'), kept.get('c')], [1, undefined, 3]);
 });
 
+t.test(
+  'a value that is found to take more makes others go, and never counts for less',
+  async (t) => {
+    const gone: string[] = [];
+    const kept = new KeptByBytes<string, number>(3 * BYTES, (key) => gone.push(key));
+    for (const key of ['a', 'b', 'c']) kept.keep(key, SEGMENT, 1, BYTES);
+    kept.weigh('b', BYTES / 2);
+    kept.weigh('none', 5 * BYTES);
+    t.equal(kept.bytes, 3 * BYTES);
+    kept.weigh('c', 2 * BYTES);
+    t.same(gone, ['a']);
+    t.equal(kept.bytes, 3 * BYTES);
+  },
+);
+
 t.test('values are weighed in turn, each once, while others come and go', async (t) => {
   const kept = new KeptByBytes<string, string>(KEPT_MAX * BYTES);
   for (const key of ['a', 'b', 'c']) kept.keep(key, SEGMENT, key, BYTES);

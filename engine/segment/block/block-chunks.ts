@@ -144,6 +144,11 @@ export class BlockChunks {
     return this.#texts;
   }
 
+  /** Bytes of the strings that were decoded. */
+  get textBytes(): number {
+    return this.#strings.sum((chunk) => chunk.textBytes);
+  }
+
   /** Lets go of what was decoded of columns; arrays that it gave are empty then. */
   forgetValues(): void {
     this.#strings.clearPlaces(freeChunk);

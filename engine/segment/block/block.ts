@@ -185,6 +185,11 @@ export class Block {
     return this.#all.textBytes;
   }
 
+  /** Bytes of the strings that it has decoded and keeps. */
+  get decodedTextBytes(): number {
+    return this.#chunks.textBytes;
+  }
+
   /**
    * Adds to `weights`, by row, the bytes of text by which a row makes a block larger that it is put into. Shapes count
    * as text where rows hardly share them.

@@ -39,6 +39,16 @@ export class OpenChunks<T extends Resting> {
     return chunk;
   }
 
+  /** Sums up what chunks take, by `bytesOf`. */
+  sum(bytesOf: (chunk: T) => number): number {
+    let bytes = 0;
+    for (const number of this.#numbers) {
+      const opened = this.#opened[number];
+      if (opened !== undefined) bytes += bytesOf(opened.chunk);
+    }
+    return bytes;
+  }
+
   /** Forgets all. */
   clear(): void {
     this.#opened = [];
