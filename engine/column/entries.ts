@@ -15,14 +15,18 @@ export interface Entries {
 /** Bytes that adjacent strings have at most. */
 const STRING_BYTES_MAX = 2 ** 32 - 1;
 
-/** Offsets of adjacent strings of these `lengths`, with the end of the last one, in `offsets`. Throws CORRUPTION. */
+/**
+ * Offsets of adjacent strings of these `lengths`, the first of which is at `start`, with the end of the last one, in
+ * `offsets`. Throws CORRUPTION.
+ */
 export function offsetsOf(
   lengths: Float64Array,
   offsets = new Uint32Array(lengths.length + 1),
+  start = 0,
 ): Uint32Array {
   const count = lengths.length;
-  offsets[0] = 0;
-  let end = 0;
+  offsets[0] = start;
+  let end = start;
   for (let index = 0; index < count; index++) {
     const length = lengths[index];
     end += length;
@@ -39,6 +43,18 @@ export interface TextPiece {
   first: number;
   offsets: Uint32Array;
   bytes: Uint8Array;
+}
+
+/** Memory for what is read of a piece of a text. */
+export interface PieceRoom {
+  /** `count` offsets, whose contents are anything. */
+  offsets(count: number): Uint32Array<ArrayBuffer>;
+  /** `count` bytes or more, whose contents are anything. */
+  bytes(count: number): Uint8Array;
+  /** Others, for what is stored and has to be decompressed; `undefined` when there are none. */
+  stored(count: number): Uint8Array | undefined;
+  /** Takes inflated bytes, which may lie elsewhere. */
+  hold(inflated: Uint8Array): void;
 }
 
 /** Memory for a piece of a text, used again for the next one. */

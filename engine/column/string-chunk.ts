@@ -13,6 +13,7 @@ import {
   type Entries,
   type EntrySource,
   offsetsOf,
+  type PieceRoom,
   type Scratch,
   type StoredPieces,
   type StringPlace,
@@ -26,7 +27,7 @@ import {
   type TextReads,
 } from './lazy-strings.ts';
 import { bitmapWords, type PresentRows } from './presence.ts';
-import { StringEncoding, singleOfDictionary, singleOfPiece } from './text.ts';
+import { StringEncoding, singleOfDictionary, singleOfPiece, textOfPieces } from './text.ts';
 
 /** Regions that `StringChunk` reads on demand. Reads throw CORRUPTION. */
 export interface StringSource {
@@ -325,7 +326,7 @@ export class StringChunk {
    * The piece number `number` of a text, alone: its lengths are summed up from its own start. With `scratch`, for those
    * who read all pieces, it is good until that is used again. Throws CORRUPTION.
    */
-  piece(number: number, scratch?: Scratch): TextPiece {
+  piece(number: number, scratch?: PieceRoom): TextPiece {
     const { first, count } = this.#valuesOf(number);
     const offsets = offsetsOf(this.#lengthStream().part(first, count), scratch?.offsets(count + 1));
     const bytes = this.#pieceBytes(number, offsets, scratch);
@@ -431,16 +432,11 @@ export class StringChunk {
   }
 
   #readText(): Entries {
-    const offsets = offsetsOf(this.#lengthStream().values());
-    const bytes = new Uint8Array(offsets[this.#valueCount]);
-    for (let number = 0; number < this.pieceCount; number++) {
-      const piece = this.piece(number);
-      bytes.set(piece.bytes, offsets[piece.first]);
-    }
-    return { offsets, bytes };
+    const lengths = this.#lengthStream();
+    return textOfPieces(this.#valueCount, lengths, (number, room) => this.piece(number, room));
   }
 
-  #pieceBytes(number: number, offsets: Uint32Array, scratch?: Scratch): Uint8Array {
+  #pieceBytes(number: number, offsets: Uint32Array, scratch?: PieceRoom): Uint8Array {
     const rawBytes = offsets[offsets.length - 1];
     if (this.#encoding === StringEncoding.DERIVED) {
       const bytes = scratch?.bytes(rawBytes).subarray(0, rawBytes) ?? new Uint8Array(rawBytes);

@@ -7,7 +7,7 @@ import { idsToWrite, writeIds } from '../packed/integers.ts';
 import { askStream, type RowSlots } from '../packed/stream-kernel.ts';
 import type { RegionWriter } from './chunk.ts';
 import type { Dictionary } from './dictionary.ts';
-import { type Entries, Scratch } from './entries.ts';
+import { type Entries, offsetsOf, type PieceRoom, Scratch, type TextPiece } from './entries.ts';
 import type { StringBuilder } from './strings.ts';
 
 /** Stored form of a chunk of strings. The numbers are on disk. Source: FORMAT.md 4.4. */
@@ -180,6 +180,35 @@ export function writeTextOf(out: RegionWriter, text: Entries): void {
     const lengthOf = (text: number): number => offsets[first + text + 1] - offsets[first + text];
     out.add(compress(piece, end - first, lengthOf) ?? piece);
   }
+}
+
+/**
+ * All values of a text of `count` values of these `lengths`. `read` reads a piece of it, in the room that it is given
+ * as far as that goes: what is decompressed needs no memory of its own. Throws CORRUPTION.
+ */
+export function textOfPieces(
+  count: number,
+  lengths: IntegerStream,
+  read: (piece: number, room: PieceRoom) => TextPiece,
+): Entries {
+  const offsets = new Uint32Array(count + 1);
+  for (let first = 0; first < count; first += TEXT_PIECE_ROWS) {
+    const some = lengths.part(first, Math.min(TEXT_PIECE_ROWS, count - first));
+    offsetsOf(some, offsets.subarray(first, first + some.length + 1), offsets[first]);
+  }
+  const bytes = new Uint8Array(offsets[count]);
+  const own = new Uint32Array(TEXT_PIECE_ROWS + 1);
+  for (let first = 0; first < count; first += TEXT_PIECE_ROWS) {
+    const start = offsets[first];
+    const piece = read(first / TEXT_PIECE_ROWS, {
+      offsets: (places) => own.subarray(0, places),
+      bytes: () => bytes.subarray(start),
+      stored: () => undefined,
+      hold: () => {},
+    });
+    if (piece.bytes.buffer !== bytes.buffer) bytes.set(piece.bytes, start);
+  }
+  return { offsets, bytes };
 }
 
 /** Where one of adjacent strings lies, and where all end. */
