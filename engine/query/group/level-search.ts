@@ -32,7 +32,7 @@ import { Candidates, LeastValues, partOf, ValueSketch } from './value-sketch.ts'
 const ALL: GroupShare = { index: 0, count: 1 };
 /** Others that take shares of one search: for more of them there would be many more shares, who may all be busy. */
 const OTHERS_MAX = 3;
-/** Strings among which one of the fewest events is looked for at first; and for all that are wanted, when these do not do. */
+/** Strings among which one of the fewest events is looked for at first; and then, for all that are wanted. */
 const LEAST_TEXTS_OF_ONE = 8;
 const LEAST_TEXTS_MAX = 16_384;
 

@@ -35,7 +35,7 @@ export type EventCodes = Uint32Array | Float64Array | 'ones';
 export const BOUND_MIN = 1;
 /** The greatest bound by a number. */
 const CODE_MAX = CODES;
-/** What an event without a number above 0 adds to a sum: less than any sum is rounded by, and not nothing. */
+/** Amount that an event without a number above 0 adds to a sum: not nothing, and less than any sum is rounded by. */
 const AMOUNT_MIN = 2 ** -1000;
 
 const small = new Map<string, Uint32Array>();
