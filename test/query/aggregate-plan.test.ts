@@ -104,7 +104,7 @@ t.test(
         of(CORE, [field('a', { by: { ...P95, aggregation: 'cardinality' }, direction: 'asc' })]),
         {},
       ],
-      [of(CORE, [field('a', { by: { ...P95, aggregation: 'sum' }, direction: 'desc' })]), {}],
+      [of(CORE, [field('a', { by: { ...P95, aggregation: 'sum' }, direction: 'asc' })]), {}],
       [of(CORE, [field('a', { by: { type: 'natural' }, direction: 'desc' })]), {}],
       [of(CORE, [field('a')], { afterBucket: after }), {}],
       [of(CORE, [{ type: 'tagset', tags: [], order: BY_COUNT, total: false }]), {}],

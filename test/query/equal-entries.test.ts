@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { HASH_SEED, hashBytes } from '../../engine/base/hash.ts';
 import { finished } from '../../engine/base/pause.ts';
 import type { StringColumn } from '../../engine/column/column.ts';
-import { type Entries, PIECE_ENTRIES } from '../../engine/column/entries.ts';
+import { type Entries, PIECE_ENTRIES, TEXT_HASH } from '../../engine/column/entries.ts';
 import { Kind } from '../../engine/column/kind.ts';
 import { DictionaryColumn, TextColumn } from '../../engine/column/lazy-strings.ts';
 import { allRows, type Bitmap, noRows } from '../../engine/query/model/bitmap.ts';
@@ -23,7 +22,7 @@ function collision(): [string, string] {
 }
 
 function hashOf(text: string): number {
-  return hashBytes(Buffer.from(text), 0, text.length, HASH_SEED);
+  return TEXT_HASH.hashOf(Buffer.from(text), 0, text.length);
 }
 
 function entriesOf(texts: readonly string[]): Entries {
