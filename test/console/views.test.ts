@@ -68,6 +68,7 @@ t.test(
     await found(60);
     t.equal(await button.innerText(), 'Views', 'the back button closes it');
     await page.goForward();
+    await found(20);
   },
 );
 
