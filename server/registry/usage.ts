@@ -165,6 +165,12 @@ export class UsageCells {
     return quotaBytes >= 0 && this.usedBytes(cell, day) >= quotaBytes;
   }
 
+  /** Reports whether a key has `bytes` or more left of its quota of `day`. */
+  hasLeft(cell: number, bytes: number, day: number): boolean {
+    const quotaBytes = this.quotaBytes(cell);
+    return quotaBytes < 0 || this.usedBytes(cell, day) + bytes <= quotaBytes;
+  }
+
   /** Makes `day` the first of a locked cell; when it is new the one that was not used for longest is forgotten. */
   #begin(cell: number, day: number): void {
     const days = cell * INT_STRIDE + DAY;

@@ -126,20 +126,22 @@ t.test('short events count for more, a body without events for nothing', async (
   t.equal(nothing.usedBytes, 0);
 });
 
-t.test('a quota that is spent refuses the bodies behind the one that crossed it', async (t) => {
-  const desk = new Desk();
-  desk.cells.limit(CELL, 150);
-  await desk.together(line('a'), line('b'), line('c'));
-  t.same(desk.outcomes, [
-    { task: 2, status: 429, events: 0 },
-    { task: 0, status: 200, events: 1 },
-    { task: 1, status: 200, events: 1 },
-  ]);
-  t.equal(desk.usedBytes, 200);
-  await desk.together(line('d'));
-  t.equal(desk.outcomes.at(-1)?.status, 429);
-  t.equal(desk.appended.length, 1);
-});
+t.test(
+  'bodies are each for themselves while a quota or the table of names may be reached',
+  async (t) => {
+    const desk = new Desk();
+    desk.cells.limit(CELL, 1_000_000);
+    t.equal(await desk.together(line('a'), line('b')), 1);
+    desk.cells.limit(CELL, 100_000_000);
+    t.equal(await desk.together(line('a'), line('b')), 2);
+    const { paths } = desk.decodings.current;
+    for (let name = 0; paths.count < 33_000; name++) {
+      const bytes = Buffer.from(`name ${name}`);
+      paths.intern(0, bytes, 0, bytes.length);
+    }
+    t.equal(await desk.together(line('a'), line('b')), 1);
+  },
+);
 
 t.test('bodies whose group is lost are refused, and count for nothing', async (t) => {
   const desk = new Desk();

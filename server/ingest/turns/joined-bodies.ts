@@ -6,7 +6,7 @@ import type { BodyTask, IngestTask } from '../protocol.ts';
 /** A body of up to so many bytes is one piece, if it needs nothing but decoding: it has no more events than bytes. */
 export const SMALL_BYTES = 16_384;
 /** Bytes of bodies that are read as one: how long others wait, and what is read anew when one of them is broken. */
-const JOINED_BYTES_MAX = 131_072;
+export const JOINED_BYTES_MAX = 131_072;
 /** Bodies that were received within so long have the reception date of the last one. */
 const TOGETHER_MS = 4;
 /** First byte of a byte order mark, which counts at the beginning of a body alone. */

@@ -23,7 +23,7 @@ import { Reservation } from '../reservation.ts';
 import type { StatCells } from '../stats.ts';
 import { BODY_MALFORMED, BODY_TOO_LARGE, type TroubleNotes } from '../trouble.ts';
 import type { Decoding, Decodings } from './decodings.ts';
-import { isSmallBody, JoinedBodies, SMALL_BYTES } from './joined-bodies.ts';
+import { isSmallBody, JOINED_BYTES_MAX, JoinedBodies, SMALL_BYTES } from './joined-bodies.ts';
 import { BodyWait, NO_EVENTS, refuse } from './waiting-bodies.ts';
 
 /** Dependencies of the work on its thread. */
@@ -56,6 +56,10 @@ const PIECE_SIDE_BYTES = 16 * 1024 * 1024;
 const WHOLE: PieceSize = { events: SMALL_BYTES, bytes: SMALL_BYTES };
 /** The path table is begun anew when less than a few hostile events' worth of it is left. */
 const PATHS_RENEW = PATHS_MAX - 4 * ATTRIBUTES_MAX;
+/** The same for bodies that are joined: a new name takes four bytes or more. */
+const PATHS_JOINED = PATHS_MAX - JOINED_BYTES_MAX / 4;
+/** Part of its quota that a key has left while its bodies are joined: their events, and others meanwhile, take less. */
+const QUOTA_LEFT_BYTES = 32 * 1024 * 1024;
 const NOTHING = new Uint8Array(0);
 const BROKEN: Refusal = { status: 500, message: 'internal error' };
 
@@ -106,13 +110,20 @@ export class Work {
   joining(task: IngestTask): ((next: IngestTask) => boolean) | undefined {
     const joined = this.#joined;
     if (this.#options.decodings.steps.length > 0 || task.type !== 'body') return undefined;
-    if (!joined.joins(task, task, 0)) return undefined;
+    if (!joined.joins(task, task, 0) || !this.#mayJoin(task)) return undefined;
     let bytes = task.bytes + 1;
     return (next) => {
       const goes = joined.joins(task, next, bytes);
       if (goes) bytes += next.bytes + 1;
       return goes;
     };
+  }
+
+  /** Reports whether neither the quota nor the table of paths may be reached within bodies that are joined. */
+  #mayJoin({ key, receivedMs }: BodyTask): boolean {
+    const { cells, decodings } = this.#options;
+    if (decodings.current.paths.count > PATHS_JOINED) return false;
+    return cells.hasLeft(key.cell, QUOTA_LEFT_BYTES, dayOf(receivedMs));
   }
 
   /**
