@@ -238,7 +238,7 @@ export class EntryHashes implements Summed {
   }
 
   /** The key of those that a hash gives the entries of the first pieces. */
-  static key({ seed }: Pick<EntryHash, 'seed'>, pieceCount: number): SumKey<EntryHashes> {
+  static key({ seed }: EntryHash, pieceCount: number): SumKey<EntryHashes> {
     return new SumKey(`hashes ${seed} of ${pieceCount} pieces`);
   }
 }

@@ -4,7 +4,8 @@ import type { StringColumn } from '../../column/column.ts';
 import { EntryHash, type KeptEntries, PIECE_ENTRIES, Scratch } from '../../column/entries.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { type Bounds, EntryBounds } from '../metric/entry-bounds.ts';
-import { EventBounds, leastBound, type RankBound, sumCode } from '../metric/rank-bound.ts';
+import { codeOf } from '../metric/quantile-code.ts';
+import { EventBounds, leastBound, type RankBound } from '../metric/rank-bound.ts';
 import type { Bitmap } from '../model/bitmap.ts';
 import type { MetricValue } from '../model/query.ts';
 import { isDamage } from '../model/source.ts';
@@ -173,7 +174,7 @@ export class ValueSketch implements BlockVisitor {
     if (bounds instanceof Uint32Array) return bounds;
     const codes = new Uint32Array(bounds.length);
     yield* inParts(bounds.length, UNIT_BOUNDS, (from, to) => {
-      for (let at = from; at < to; at++) codes[at] = sumCode(bounds[at]);
+      for (let at = from; at < to; at++) codes[at] = bounds[at] === 0 ? 0 : codeOf(bounds[at]);
     });
     return codes;
   }

@@ -40,9 +40,6 @@ const AMOUNT_MIN = 2 ** -1000;
 
 const small = new Map<string, Uint32Array>();
 const amountsOf = new Map<number, Float64Array>();
-const double = new Float64Array(1);
-/** Words of `double`; the upper one is the second: the machine is little-endian, as FORMAT.md 1 is. */
-const words = new Uint32Array(double.buffer);
 
 /** Bound that buckets have in an order; `undefined` where only their values tell. */
 export function rankBoundOf({ by, direction }: BucketOrder): RankBound | undefined {
@@ -66,17 +63,10 @@ export function leastBound(bound: RankBound, rank: MetricValue | undefined): num
     return Math.max(firstCode(codeOf(Number(rank)), bound.direction) - 1, BOUND_MIN);
   }
   // One less: sums are rounded.
-  if (bound.type === 'sum') return Math.max(sumCode(Number(rank)) - 1, BOUND_MIN);
+  if (bound.type === 'sum') return codeOf(Number(rank)) - 1;
   // Above, distinct values are estimated, and may be more than there are events.
   const most = bound.one === undefined ? Infinity : CARDINALITY_EXACT_MAX + 1;
   return Math.max(Math.min(Number(rank), most), BOUND_MIN);
-}
-
-/** A code of a sum, whose order is theirs: sums of one differ by less than a millionth. */
-export function sumCode(sum: number): number {
-  if (!(sum > 0)) return 0;
-  double[0] = sum;
-  return words[1] + 1;
 }
 
 /**

@@ -87,19 +87,16 @@ export class Work {
 
   /** Begins a task, whose end is told to `ends`; `undefined` when nothing of it is left to be done. */
   begin(task: IngestTask, ends: TaskEnds): TaskRun | undefined {
-    this.#renewPaths();
+    const { decodings, writer } = this.#options;
+    if (decodings.current.paths.count > PATHS_RENEW) {
+      decodings.renew();
+      writer.replacePaths(decodings.current.paths);
+    }
     if (task.type === 'lines') return this.#lines(task, ends);
     if (task.dry === undefined && !this.#isSmall(task)) return this.#body(task, ends);
     if (task.dry === undefined) this.#smallBody(task, ends);
     else this.#dry(task, task.dry, ends);
     return undefined;
-  }
-
-  #renewPaths(): void {
-    const { decodings, writer } = this.#options;
-    if (decodings.current.paths.count <= PATHS_RENEW) return;
-    decodings.renew();
-    writer.replacePaths(decodings.current.paths);
   }
 
   #isSmall(task: BodyTask): boolean {
@@ -132,7 +129,6 @@ export class Work {
    */
   bodies(tasks: readonly BodyTask[], ends: TaskEnds): void {
     const { cells, decodings } = this.#options;
-    this.#renewPaths();
     const last = must(tasks.at(-1), 'body');
     const { cell } = last.key;
     const day = dayOf(last.receivedMs);
