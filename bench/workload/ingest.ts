@@ -84,6 +84,7 @@ export const INGEST_FIGURES: [string, string, (sample: IngestSample) => number][
   ['disk, sealed', 'bytes/event', ({ sealedDisk }) => sealedDisk],
   ['peak memory', 'MB', ({ peak }) => peak],
   ['peak memory, sealed', 'MB', ({ sealedPeak }) => sealedPeak],
+  ['peak memory, added by sealing', 'MB', ({ peak, sealedPeak }) => sealedPeak - peak],
   ['rows by reference decoder', '%', ({ reference }) => reference],
   ['lost', '%', ({ lost }) => lost],
 ];

@@ -22,6 +22,9 @@ interface Exports {
   INTERN_ENTRY_OFFSET: WebAssembly.Global;
 }
 
+/** Bytes of entries in a kernel from which on its memory is worth a collection. */
+const COLLECTED_BYTES = 4 * 1024 * 1024;
+
 /** The kernel of a thread, which numbers the strings of one column after the other. */
 class InternKernel {
   readonly exports: Exports;
@@ -30,6 +33,7 @@ class InternKernel {
   readonly numbers: Uint32Array;
   /** The interner whose strings are in the memory. */
   owner: Interner | undefined;
+  #entryBytesMax = 0;
 
   private constructor(exports: Exports) {
     const { buffer } = exports.memory;
@@ -45,13 +49,34 @@ class InternKernel {
     if (exports === undefined || exports.internStart() === 0) return undefined;
     return new InternKernel(exports);
   }
+
+  /** Bytes of the distinct strings so far. */
+  get entryBytes(): number {
+    return this.exports.internEntryEnd.value;
+  }
+
+  /** Most bytes that distinct strings of one interner had, of which the memory keeps its size. */
+  get entryBytesMax(): number {
+    return Math.max(this.#entryBytesMax, this.entryBytes);
+  }
+
+  /** Forgets the strings of the interner before. */
+  begin(owner: Interner): void {
+    this.#entryBytesMax = this.entryBytesMax;
+    this.owner = owner;
+    this.exports.internBegin(HASH_SEED);
+  }
 }
 
 let ofThread: { kernel: InternKernel | undefined } | undefined;
 
 /** Gives back the memory of the calling thread's kernel: the next interner makes another one. None is in use. */
 export function releaseInterner(): void {
-  if (ofThread?.kernel !== undefined) ofThread = undefined;
+  if (ofThread?.kernel === undefined) return;
+  const { entryBytesMax } = ofThread.kernel;
+  ofThread = undefined;
+  // V8 frees the memory of a kernel when it collects, which it sees no need of while its heap is small.
+  if (entryBytesMax >= COLLECTED_BYTES) globalThis.gc?.();
 }
 
 /**
@@ -68,10 +93,7 @@ export class Interner {
     ofThread ??= { kernel: InternKernel.make() };
     this.#kernel = ofThread.kernel;
     if (this.#kernel === undefined) this.#dictionary = new Dictionary();
-    else {
-      this.#kernel.owner = this;
-      this.#kernel.exports.internBegin(HASH_SEED);
-    }
+    else this.#kernel.begin(this);
   }
 
   get entryCount(): number {
@@ -79,7 +101,7 @@ export class Interner {
   }
 
   get byteCount(): number {
-    return this.#dictionary?.byteCount ?? this.#kernel?.exports.internEntryEnd.value ?? 0;
+    return this.#dictionary?.byteCount ?? this.#kernel?.entryBytes ?? 0;
   }
 
   /** The distinct strings by number. Good until the next interner is made; nothing is numbered after it. */

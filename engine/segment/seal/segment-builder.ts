@@ -267,7 +267,7 @@ export class SegmentBuilder {
     if (ranks !== undefined) {
       const dictionary = await this.#dictionary(column, values, ranks);
       await this.#writeIds(column, selections, values.intoIds(ranks), dictionary);
-      free(ranks.order, ranks.ids, ranks.counts);
+      free(ranks.ids);
       freeSelections(selections);
       return;
     }
@@ -290,7 +290,10 @@ export class SegmentBuilder {
     }
   }
 
-  /** Writes a dictionary of the segment, and finds its words; resolves with its number. */
+  /**
+   * Writes a dictionary of the segment, and finds its words; resolves with its number. The ids of `ranks` remain, all
+   * else of them is freed.
+   */
   async #dictionary(
     column: Strings,
     values: StringValues,
@@ -299,14 +302,15 @@ export class SegmentBuilder {
     const out = new RegionWriter(new ByteParts(), undefined, true);
     const rowsOf = new Float64Array(order.length);
     for (let place = 0; place < order.length; place++) rowsOf[place] = counts[order[place]];
+    free(counts);
     writeSharedCounts(out, rowsOf);
     const compress = out.textCompressor();
-    const hashes = new Uint32Array(order.length);
     for (let first = 0; first < order.length; first += ENTRIES_TOGETHER) {
       const numbers = order.subarray(first, first + ENTRIES_TOGETHER);
       const entries = values.gather(numbers);
       writeSharedEntries(out, compress, entries);
-      hashEntries(entries, this.#seed, hashes, first);
+      // The hash of an entry stands where its number did, which is not read again.
+      hashEntries(entries, this.#seed, order, first);
       await this.#words.add(column, {
         entries,
         rowsOf: rowsOf.subarray(first),
@@ -315,8 +319,9 @@ export class SegmentBuilder {
         ofCount: order.length,
       });
     }
-    writeSharedHashes(out, this.#seed, hashes);
-    free(rowsOf, hashes);
+    free(rowsOf);
+    writeSharedHashes(out, this.#seed, order);
+    free(order);
     const place = await this.#writer.dictionary(out.meta.bytes(), out.regions.parts());
     out.reset();
     await this.#words.end(column);
