@@ -6,25 +6,12 @@ import {
   evaluateDateMath,
   startOfUnit,
 } from '../../server/language/date-math.ts';
-import { isoIn, parseZone, UTC, type Zone } from '../../server/language/zone.ts';
-import { clock } from '../support/clock.ts';
+import { isoIn, UTC } from '../../server/language/zone.ts';
+import { clock, ZONES, zone } from '../support/clock.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const QUARTER_MS = 900_000;
-const ZONES = [
-  'Europe/Paris',
-  'America/New_York',
-  'Australia/Lord_Howe',
-  'Asia/Kolkata',
-  'America/Sao_Paulo',
-];
-
-function zone(name: string): Zone {
-  const found = parseZone(name);
-  if (found === undefined) throw new Error(`no zone ${name}`);
-  return found;
-}
 
 /** The name of the day, week, month or year that a clock shows. */
 function label(name: string, ms: number, unit: DateUnit): string {

@@ -1,30 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
-import {
-  instantOf,
-  isoIn,
-  parseZone,
-  UTC,
-  type Zone,
-  zoneOfOffset,
-} from '../../server/language/zone.ts';
-import { clock } from '../support/clock.ts';
+import { instantOf, isoIn, parseZone, UTC, zoneOfOffset } from '../../server/language/zone.ts';
+import { clock, ZONES, zone } from '../support/clock.ts';
 
 const HOUR_MS = 3_600_000;
 const QUARTER_MS = 900_000;
-const ZONES = [
-  'Europe/Paris',
-  'America/New_York',
-  'Australia/Lord_Howe',
-  'Asia/Kolkata',
-  'America/Sao_Paulo',
-];
-
-function zone(name: string): Zone {
-  const found = parseZone(name);
-  if (found === undefined) throw new Error(`no zone ${name}`);
-  return found;
-}
 
 const times = fc.integer({ min: Date.UTC(1975, 0, 1), max: Date.UTC(2037, 0, 1) });
 /** Times around clock changes, found by comparing neighbouring days. */

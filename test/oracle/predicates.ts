@@ -241,9 +241,9 @@ const leaf: fc.Arbitrary<ModelPredicate> = fc.oneof(
   },
 );
 
-/** Random filters that a search can say. */
-export const predicate: fc.Arbitrary<ModelPredicate> = fc.letrec<{ tree: ModelPredicate }>(
-  (tie) => ({
+/** Random filters that are made of `leaf`. */
+export function filtersOf(leaf: fc.Arbitrary<ModelPredicate>): fc.Arbitrary<ModelPredicate> {
+  return fc.letrec<{ tree: ModelPredicate }>((tie) => ({
     tree: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },
       leaf,
@@ -255,5 +255,8 @@ export const predicate: fc.Arbitrary<ModelPredicate> = fc.letrec<{ tree: ModelPr
         .map(([type, children]) => ({ type, children })),
       tie('tree').map((child) => ({ type: 'not' as const, child })),
     ),
-  }),
-).tree;
+  })).tree;
+}
+
+/** Random filters that a search can say. */
+export const predicate = filtersOf(leaf);

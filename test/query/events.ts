@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { regex } from '../oracle/predicates.ts';
+import { filtersOf, regex } from '../oracle/predicates.ts';
 import type { TestLeaf, TestRow } from '../segment/leaves.ts';
 import type { ModelPattern, ModelPredicate } from '../support/model.ts';
 
@@ -169,18 +169,4 @@ const leaf: fc.Arbitrary<ModelPredicate> = fc.oneof(
 );
 
 /** Random filters. */
-export const predicate: fc.Arbitrary<ModelPredicate> = fc.letrec<{ tree: ModelPredicate }>(
-  (tie) => ({
-    tree: fc.oneof(
-      { depthSize: 'small', withCrossShrink: true },
-      leaf,
-      fc
-        .tuple(
-          fc.constantFrom('and' as const, 'or' as const),
-          fc.array(tie('tree'), { maxLength: 3 }),
-        )
-        .map(([type, children]) => ({ type, children })),
-      tie('tree').map((child) => ({ type: 'not' as const, child })),
-    ),
-  }),
-).tree;
+export const predicate = filtersOf(leaf);

@@ -1,14 +1,12 @@
 import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
-import type { CountedEntries } from '../../engine/column/entries.ts';
 import { totalUnits } from '../../engine/query/events/total.ts';
 import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
 import type { Predicate } from '../../engine/query/model/predicate.ts';
 import type { BlockSource } from '../../engine/query/model/source.ts';
-import type { BlockRef } from '../../engine/segment/frame.ts';
 import type { TestLeaf, TestRow } from '../segment/leaves.ts';
 import { ofAll, run } from './blocks.ts';
-import { stored } from './stored.ts';
+import { sourceOf, stored } from './stored.ts';
 
 /** From so many values on a column has a dictionary. */
 const ROWS = 5_000;
@@ -40,19 +38,8 @@ await shelf.seal([second], ROWS);
 const { reader } = shelf;
 const snapshot = { blocks: shelf.refs };
 
-/** Reads with the dictionaries that `dictionary` gives; without it by rows. */
-function sourceOf(dictionary?: (ref: BlockRef, number: number) => CountedEntries): BlockSource {
-  return {
-    ...{ secret: reader.secret, ids: reader.ids },
-    open: (ref) => reader.open(ref),
-    columns: (ref) => reader.columns(ref),
-    footer: (ref) => reader.footer(ref),
-    ...(dictionary === undefined ? {} : { dictionary }),
-  };
-}
-
-const byRows = sourceOf();
-const byDictionary = sourceOf((ref, number) => reader.dictionary(ref, number));
+const byRows = sourceOf(reader);
+const byDictionary = sourceOf(reader, (ref, number) => reader.dictionary(ref, number));
 const words = (...texts: string[]) => ({
   type: 'words' as const,
   words: texts.map((literal) => [{ literal }]),
@@ -98,7 +85,7 @@ t.test('a count of whole segments opens none of their blocks', async (t) => {
 
 t.test('where a dictionary is damaged rows are counted', async (t) => {
   const predicate = words('host', '3');
-  const damaged = sourceOf(() => {
+  const damaged = sourceOf(reader, () => {
     throw new EngineError('CORRUPTION', 'no dictionary');
   });
   const counted = (source: BlockSource) =>

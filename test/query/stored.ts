@@ -1,3 +1,6 @@
+import type { CountedEntries } from '../../engine/column/entries.ts';
+import type { BlockSource } from '../../engine/query/model/source.ts';
+import type { BlockRef } from '../../engine/segment/frame.ts';
 import { naiveEvent, type TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
 import { Model } from '../support/model.ts';
@@ -19,4 +22,18 @@ export async function stored(
   const logs = shelf.refs.slice(0, sealedCount);
   if (logs.length > 0) await shelf.seal(logs, 20);
   return { shelf, model };
+}
+
+/** Reads with the dictionaries that `dictionary` gives; without it by rows. */
+export function sourceOf(
+  reader: Shelf['reader'],
+  dictionary?: (ref: BlockRef, number: number) => CountedEntries,
+): BlockSource {
+  return {
+    ...{ secret: reader.secret, ids: reader.ids },
+    open: (ref) => reader.open(ref),
+    columns: (ref) => reader.columns(ref),
+    footer: (ref) => reader.footer(ref),
+    ...(dictionary === undefined ? {} : { dictionary }),
+  };
 }

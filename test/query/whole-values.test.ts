@@ -2,7 +2,6 @@ import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
 import { finished, type Units } from '../../engine/base/pause.ts';
 import {
-  type CountedEntries,
   type Entries,
   type EntrySource,
   PIECE_ENTRIES,
@@ -18,10 +17,9 @@ import { MetricTable } from '../../engine/query/metric/metric-table.ts';
 import type { AggregateQuery, AggregateResult } from '../../engine/query/model/query.ts';
 import type { BlockSource } from '../../engine/query/model/source.ts';
 import { ValueHash } from '../../engine/query/value/value-hash.ts';
-import type { BlockRef } from '../../engine/segment/frame.ts';
 import type { TestLeaf, TestRow } from '../segment/leaves.ts';
 import { run } from './blocks.ts';
-import { stored } from './stored.ts';
+import { sourceOf, stored } from './stored.ts';
 
 /** From so many values on a column has a dictionary. */
 const ROWS = 5_000;
@@ -55,19 +53,8 @@ await shelf.seal([second], ROWS);
 const { reader } = shelf;
 const snapshot = { blocks: shelf.refs };
 
-/** Reads with the dictionaries that `dictionary` gives; without it by rows. */
-function sourceOf(dictionary?: (ref: BlockRef, number: number) => CountedEntries): BlockSource {
-  return {
-    ...{ secret: reader.secret, ids: reader.ids },
-    open: (ref) => reader.open(ref),
-    columns: (ref) => reader.columns(ref),
-    footer: (ref) => reader.footer(ref),
-    ...(dictionary === undefined ? {} : { dictionary }),
-  };
-}
-
-const byRows = sourceOf();
-const byDictionary = sourceOf((ref, number) => reader.dictionary(ref, number));
+const byRows = sourceOf(reader);
+const byDictionary = sourceOf(reader, (ref, number) => reader.dictionary(ref, number));
 /** Asks for the distinct values of a path. */
 function distinct(
   source: BlockSource,
@@ -126,7 +113,7 @@ t.test(
 );
 
 t.test('a dictionary that turns out damaged leaves its segment to the rows', async (t) => {
-  const broken = sourceOf((ref, number) => {
+  const broken = sourceOf(reader, (ref, number) => {
     const dictionary = reader.dictionary(ref, number);
     const counts = (): never => {
       throw new EngineError('CORRUPTION', 'a dictionary is damaged');

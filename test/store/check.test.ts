@@ -1,44 +1,13 @@
 import t from 'tap';
 import { RecordFile } from '../../engine/base/record-file.ts';
 import { type CheckReport, checkStore } from '../../engine/store/check.ts';
-import { rewriteBlocks } from '../../engine/store/rewrite.ts';
-import { compactionOf, keep, NOW_MS } from '../crash/compaction-workload.ts';
+import { makeStore, sealAll } from '../backup/stores.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
 import { Rig } from './rig.ts';
 
-/** Seals what is closed, as one segment, and lets go of the manifest. */
-async function sealAll(disk: MemoryDisk, { opened }: Rig): Promise<void> {
-  const { folderId, entrySeed: seed } = opened.manifest;
-  const compaction = compactionOf(disk, opened, {
-    policy: { sealRows: 1_000, idleMs: 0, mergeRows: 8_000 },
-    merge: (job, allocate) =>
-      rewriteBlocks({
-        disk,
-        folderId,
-        seed,
-        nowMs: NOW_MS,
-        ...job,
-        allocate: async () => allocate(),
-      }),
-  });
-  await keep(compaction);
-  await opened.manifest.release();
-}
-
 /** A store of real blocks: a sealed segment of 35 rows, a closed log segment of 7, an open one of 2. */
 async function store(): Promise<MemoryDisk> {
-  const disk = new MemoryDisk();
-  const first = await Rig.open(disk);
-  await first.append('a', 30);
-  await first.append('b', 5);
-  await first.writer.close();
-  await sealAll(disk, first);
-  const second = await Rig.open(disk);
-  await second.append('c', 7);
-  await second.writer.close();
-  await second.opened.manifest.release();
-  const third = await Rig.open(disk);
-  await third.append('d', 2);
+  const { disk } = await makeStore();
   disk.crash({ type: 'all' });
   return disk;
 }
@@ -124,7 +93,8 @@ t.test('a manifest that lost the record of a sealing is found out by a start', a
   await rig.append('a', 5);
   await rig.writer.close();
   const { length } = disk.content('manifest');
-  await sealAll(disk, rig);
+  await sealAll(disk, rig.opened);
+  await rig.opened.manifest.release();
   for (const path of ['manifest', 'manifest.copy']) {
     disk.damage(path, (bytes) => bytes.subarray(0, length));
   }
