@@ -51,8 +51,9 @@ export class ValueTable extends ValueNumbers {
   #pages: ValuePage[] = [];
   readonly #slots = new HashPages(NUMBER_SLOTS);
   #frozen = false;
-  /** 1 at the first bits of the hashes that there are, once there will be no others. */
-  #frozenHashes = new Uint8Array(0);
+  /** Once there will be no others: the hashes that there are, without kinds, and 1 at their first bits. */
+  #frozenHashes = new Set<number>();
+  #frozenHeads = new Uint8Array(0);
 
   constructor(seed: number, part?: ValuePart) {
     super(seed);
@@ -94,16 +95,21 @@ export class ValueTable extends ValueNumbers {
   }
 
   ofHash(hash: number): number {
-    if (this.#frozen && this.#frozenHashes[hash >>> FROZEN_SHIFT] === 0) return -1;
+    if (this.#frozen) {
+      if (this.#frozenHeads[hash >>> FROZEN_SHIFT] === 0) return -1;
+      if (!this.#frozenHashes.has(hash & ~KIND_MASK)) return -1;
+    }
     return this.#part === undefined || this.#part.has(hash) ? TEXT_NEEDED : -1;
   }
 
   /** From now on new values get no number. */
   freeze(): void {
     this.#frozen = true;
-    this.#frozenHashes = new Uint8Array(1 << FROZEN_BITS);
+    this.#frozenHeads = new Uint8Array(1 << FROZEN_BITS);
+    this.#frozenHashes.clear();
     for (let value = 0; value < this.#count; value++) {
-      this.#frozenHashes[this.#hash(value) >>> FROZEN_SHIFT] = 1;
+      this.#frozenHeads[this.#hash(value) >>> FROZEN_SHIFT] = 1;
+      this.#frozenHashes.add(this.#hash(value) & ~KIND_MASK);
     }
   }
 
