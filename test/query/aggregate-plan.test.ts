@@ -80,9 +80,26 @@ t.test(
     const many = { ...facts, parentCount: 64 };
     t.same(planLevel(query, 1, many), ['trial', 'sketch', 'passes']);
     t.same(planLevel(query, 1, { ...many, entryCount: 400_000 }), ways);
+    const sum: Metric = { ...P95, aggregation: 'sum' };
+    const rest = ['sketch', 'passes'];
+    for (const [by, direction, after, isTold] of [
+      [MAX, 'desc', rest, true],
+      [MAX, 'asc', rest, false],
+      [sum, 'desc', rest, true],
+      [sum, 'asc', ['passes'], false],
+      [{ ...P95, aggregation: 'count' }, 'desc', rest, true],
+    ] as const) {
+      const asked = of(CORE, [field('a', { by, direction })]);
+      const ways = after.length > 1 ? ['trial', ...after] : after;
+      t.same(planLevel(asked, 0, facts), isTold ? ['entries', ...ways] : ways);
+      t.same(planLevel(asked, 0, { ...facts, isLarge: true }), ['entries', ...after]);
+      t.same(planLevel(asked, 0, { ...facts, entryCount: 0 }), ways, 'no dictionaries');
+      const inner = of(CORE, [field('b'), field('a', { by, direction })]);
+      t.same(planLevel(inner, 1, facts), ways, 'a later level');
+      const behind = { ...asked, afterBucket: { type: 'string', text: 'v' } } as const;
+      t.same(planLevel(behind, 0, facts), ['passes']);
+    }
     for (const [by, direction] of [
-      [MAX, 'desc'],
-      [MAX, 'asc'],
       [P95, 'desc'],
       [{ ...P95, aggregation: 'cardinality' }, 'desc'],
       [CORE, 'asc'],
@@ -104,7 +121,6 @@ t.test(
         of(CORE, [field('a', { by: { ...P95, aggregation: 'cardinality' }, direction: 'asc' })]),
         {},
       ],
-      [of(CORE, [field('a', { by: { ...P95, aggregation: 'sum' }, direction: 'asc' })]), {}],
       [of(CORE, [field('a', { by: { type: 'natural' }, direction: 'desc' })]), {}],
       [of(CORE, [field('a')], { afterBucket: after }), {}],
       [of(CORE, [{ type: 'tagset', tags: [], order: BY_COUNT, total: false }]), {}],

@@ -23,6 +23,7 @@ t.test('with less memory an aggregation takes half of it, and is never sketched'
     memoryBytesMax: 8 * MIB,
     trialBytesMax: 8 * MIB,
     cellsMax: MIB,
+    headsMax: LIMITS.headsMax,
   });
   const { cellsMax } = aggregateLimits({ memoryBytesMax: 4 * MIB });
   t.equal(cellsMax, (2 * MIB) / 8, 'the cells of a cube fit');

@@ -21,7 +21,7 @@ const CORE: Metric = { type: 'core' };
 const PLAIN: Partial<AggregateLimits> = { cellsMax: 0, trialBytesMax: Number.POSITIVE_INFINITY };
 /** Too little for all values. */
 const SKETCHED: Partial<AggregateLimits> = {
-  ...{ cellsMax: 0, trialBytesMax: 0, memoryBytesMax: 150_000 },
+  ...{ cellsMax: 0, trialBytesMax: 0, memoryBytesMax: 150_000, headsMax: 8 },
 };
 
 type Next = (below: number) => number;
@@ -113,6 +113,7 @@ for (const [name, number] of Object.entries(NUMBERS)) {
     const snapshot = { blocks: shelf.refs };
     const crew = new Crew(shelf, 2, numbers(seed));
     let sketched = 0;
+    let measured = 0;
     for (const order of ORDERS) {
       for (const query of queriesOf(order)) {
         const told = JSON.stringify({ order, levels: query.groupBys.length });
@@ -121,12 +122,14 @@ for (const [name, number] of Object.entries(NUMBERS)) {
         t.same(found.buckets, wanted.buckets, told);
         t.equal(found.more, wanted.more, told);
         if (found.ways?.some(({ way, full }) => way === 'sketch' && full !== true)) sketched++;
+        if (found.ways?.some(({ way, full }) => way === 'entries' && full !== true)) measured++;
         if (query.groupBys.length > 1) continue;
         const shared = crew.run(aggregateUnits(shelf.reader, snapshot, query, SKETCHED, crew));
         t.same(shared.buckets, wanted.buckets, `${told}, with others`);
       }
     }
     t.ok(sketched > 0, `${sketched} of them by a sketch`);
+    t.ok(measured > 0, `${measured} of them by entries`);
   });
 }
 

@@ -2,7 +2,8 @@ import { assert } from '../../base/assert.ts';
 import type { Units } from '../../base/pause.ts';
 import { BlockScan, type BlockVisitor } from '../group/block-scan.ts';
 import { Cube } from '../group/cube.ts';
-import { EntryCounts } from '../group/entry-counts.ts';
+import { EntryCounts } from '../group/entry/entry-counts.ts';
+import { EntryMeasures } from '../group/entry/entry-measures.ts';
 import { FieldLevel, levelOf, TimeLevel } from '../group/level.ts';
 import type { PassStage } from '../group/nesting.ts';
 import { Pass, type PassTable } from '../group/pass.ts';
@@ -99,6 +100,7 @@ function visitorOf(spec: VisitorSpec, source: BlockSource, memoryPart: number): 
   }
   if (spec.type === 'least') return new LeastValues(spec);
   const memoryBytesMax = Math.floor(spec.memoryBytesMax / memoryPart);
+  if (spec.type === 'measures') return new EntryMeasures(source, { ...spec, memoryBytesMax });
   if (spec.type === 'cube') {
     const levels = spec.levels.map((level) => levelOf(level, source));
     return new Cube(levels, spec.cellsMax, memoryBytesMax);

@@ -1,8 +1,9 @@
+import { partedOrder } from '../metric/group-keys.ts';
 import { rankBoundOf } from '../metric/rank-bound.ts';
 import type { AggregateLimits } from '../model/aggregate-limits.ts';
 import type { AggregateQuery } from '../model/query.ts';
 import { countableLevels, type FieldGroupBy, isByCount, isByLeast } from './computes.ts';
-import { COUNTS_BYTES_MAX } from './entry-counts.ts';
+import { COUNTS_BYTES_MAX } from './entry/entry-counts.ts';
 import { isOfMinutes } from './minute-counts.ts';
 import { SKETCH_PARENTS_MAX } from './value-sketch.ts';
 
@@ -13,8 +14,8 @@ const SKETCH_ROWS_MAX = 2 ** 32 - 1;
 
 /**
  * A way to find the buckets of a level. `trial`: one pass, that takes little memory when the order is by count;
- * `entries`: counts of entries of dictionaries; `sketch`: a sketch, and passes over the candidates that it finds;
- * `passes`: passes over shares of all values.
+ * `entries`: counts, or metrics, of entries of dictionaries; `sketch`: a sketch, and passes over the candidates that it
+ * finds; `passes`: passes over shares of all values.
  */
 export type LevelWay = 'trial' | 'entries' | 'sketch' | 'passes';
 
@@ -70,10 +71,28 @@ export function planLevel(
   facts: LevelFacts,
 ): readonly LevelWay[] {
   const groupBy = query.groupBys[place];
-  if (groupBy.type !== 'field' || !mayBeSketched(query, place, groupBy, facts)) return ['passes'];
-  const ways: LevelWay[] = facts.isLarge ? [] : ['trial'];
+  if (groupBy.type !== 'field') return ['passes'];
+  const ways: LevelWay[] = [];
+  const isMeasured = mayBeMeasured(query, place, groupBy, facts);
+  if (isMeasured) ways.push('entries');
+  if (!mayBeSketched(query, place, groupBy, facts)) return [...ways, 'passes'];
+  if (!facts.isLarge) ways.push('trial');
   if (isByCount(groupBy) && mayBeCounted(facts)) ways.push('entries');
   return [...ways, 'sketch', 'passes'];
+}
+
+/** True when metrics of entries are likely to tell the first buckets of a level. */
+function mayBeMeasured(
+  { afterBucket }: AggregateQuery,
+  place: number,
+  { order }: FieldGroupBy,
+  { limits, entryCount, isLarge }: LevelFacts,
+): boolean {
+  const parted = place > 0 || afterBucket !== undefined ? undefined : partedOrder(order);
+  if (parted === undefined || limits.trialBytesMax >= limits.memoryBytesMax) return false;
+  // Where a trial may do it takes one scan, as entries do when heads of dictionaries tell all.
+  const mayTry = !isLarge && limits.trialBytesMax > 0;
+  return entryCount > 0 && (!mayTry || parted.bound === 'sum' || parted.isExtreme);
 }
 
 /** True when counts of entries are likely to tell the first buckets of a level: of all entries, or of few parents. */

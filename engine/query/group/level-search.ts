@@ -1,8 +1,10 @@
 import { assert, must } from '../../base/assert.ts';
 import type { Units } from '../../base/pause.ts';
+import { type PartedOrder, partedOrder } from '../metric/group-keys.ts';
 import { rankBoundOf } from '../metric/rank-bound.ts';
 import type { Metric, MetricValue } from '../model/query.ts';
 import type { Progress } from '../model/source.ts';
+import { telling } from '../model/units.ts';
 import type { HashHeads } from '../value/value-part.ts';
 import { type LevelWay, planLevel } from './aggregate-plan.ts';
 import { type Aggregation, SHARES_MAX } from './aggregation.ts';
@@ -15,7 +17,10 @@ import {
   metricsAtOnce,
   type SelectingGroupBy,
 } from './computes.ts';
-import { EntryCounts } from './entry-counts.ts';
+import { EntryCounts } from './entry/entry-counts.ts';
+import { EntryMeasures } from './entry/entry-measures.ts';
+import { offerFirst } from './entry/top-entries.ts';
+import { firstMeasured, type Measure } from './entry/top-measures.ts';
 import { takeValue } from './level.ts';
 import type { GroupShare } from './pass.ts';
 import {
@@ -25,8 +30,8 @@ import {
   searchShare,
   searchTogether,
 } from './share-search.ts';
+import type { MeasuresSpec } from './shared-scan.ts';
 import { parentCountOf } from './stages.ts';
-import { offerFirst } from './top-entries.ts';
 import { Candidates, LeastValues, partOf, ValueSketch } from './value-sketch.ts';
 
 const ALL: GroupShare = { index: 0, count: 1 };
@@ -35,6 +40,11 @@ const OTHERS_MAX = 3;
 /** Strings among which one of the fewest events is looked for at first; and then, for all that are wanted. */
 const LEAST_TEXTS_OF_ONE = 8;
 const LEAST_TEXTS_MAX = 16_384;
+/** Entries of each dictionary among which the first values are looked for by metrics: for each wanted one, at most. */
+const HEADS_PER_VALUE = 4;
+const HEADS_MAX = 8_192;
+/** Values that are looked for in all dictionaries where heads do not tell all of a value, for each entry of a head. */
+const CANDIDATES_PER_HEAD = 16;
 
 /** Looks for the buckets of a level that are in the answer, those of the levels before are found. */
 export class LevelSearch {
@@ -86,6 +96,8 @@ export class LevelSearch {
     }
     const found = this.#nothing();
     if (way === 'entries') {
+      const parted = partedOrder(groupBy.order);
+      if (parted !== undefined) return yield* this.#byMeasures(groupBy, parted);
       found.isComputed &&= !groupBy.total && this.#metrics.every(({ type }) => type === 'core');
     }
     const outcome =
@@ -235,6 +247,50 @@ export class LevelSearch {
       }
     }
     return 'done';
+  }
+
+  /** Finds the buckets of a level by metrics of entries of dictionaries; `full` when it cannot be done so. */
+  *#byMeasures(
+    { path, limit, order, total }: FieldGroupBy,
+    parted: PartedOrder,
+  ): Generator<Progress, FoundBuckets | 'full' | 'damaged'> {
+    const { scan, source, seed, limits } = this.#work;
+    const { by } = order;
+    assert(by.type === 'attribute', 'a metric of an attribute');
+    const { memoryBytesMax, headsMax } = limits;
+    const count = limit + 1;
+    const heads = Math.min(Math.max(count * HEADS_PER_VALUE, headsMax), HEADS_MAX);
+    const about = { path, seed, order: parted, headsMax: heads, memoryBytesMax };
+    const measure: Measure = function* (metrics, part) {
+      const spec: MeasuresSpec = { type: 'measures', ...about, metrics, ...(part && { part }) };
+      const measures = new EntryMeasures(source, spec);
+      const outcome = yield* scan.run(measures);
+      if (outcome !== 'done') return outcome;
+      const found = yield* telling(() => scan.progress, measures.finish());
+      return measures.isFull ? 'full' : (found ?? 'full');
+    };
+    const { secret } = source;
+    const candidates = Math.max(count, headsMax) * CANDIDATES_PER_HEAD;
+    const task = { order: parted, by, others: this.#metrics, limit: count, candidates, secret };
+    const level = this.#work.fieldLevel(path);
+    const first = yield* firstMeasured(task, measure, level.numbers, (units) =>
+      this.#work.tell(units),
+    );
+    if (typeof first === 'string') return first;
+    const found = this.#nothing();
+    const isSame = (metric: Metric): boolean => JSON.stringify(metric) === JSON.stringify(by);
+    found.isComputed &&= !total && (first.areAll || this.#metrics.every(isSame));
+    const wanted = found.isComputed ? this.#metrics : [];
+    const best = new FirstBuckets(count, comparer(order, level));
+    for (const { value, rank, metricOf } of first.values) {
+      best.offer(0, value, rank, () => wanted.map(metricOf));
+    }
+    for (const [parent, buckets] of best.entries()) {
+      for (const { value, rank, values } of buckets) {
+        found.first.offer(parent, takeValue(found.level, level, value), rank, () => values);
+      }
+    }
+    return found;
   }
 
   /** As `searchShare`; a trial takes little memory where counts may tell the first ones next. */

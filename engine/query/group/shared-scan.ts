@@ -1,5 +1,6 @@
 import type { BlockRef } from '../../segment/frame.ts';
 import type { Bounds } from '../metric/entry-bounds.ts';
+import type { PartedOrder } from '../metric/group-keys.ts';
 import type { MetricTableData } from '../metric/metric-table.ts';
 import type { RankBound } from '../metric/rank-bound.ts';
 import type { EventKey } from '../model/event-id.ts';
@@ -85,6 +86,22 @@ export interface LeastSpec {
   countMax: number;
 }
 
+/**
+ * Values of an attribute, of whose events `metrics` are computed. `headsMax`: how many of each dictionary are told, the
+ * first ones in `order`.
+ */
+export interface MeasuresSpec {
+  type: 'measures';
+  path: string;
+  seed: number;
+  metrics: readonly Metric[];
+  order: PartedOrder;
+  headsMax: number;
+  /** Of which values all are told instead, and no others; one of the metrics counts events then. */
+  part?: HeadsSpec;
+  memoryBytesMax: number;
+}
+
 /** A value that events are ordered by, made ready to be compared. */
 export interface OrderKey {
   /** Place of its kind: numbers, strings, false, true. */
@@ -127,6 +144,7 @@ export type VisitorSpec =
     }
   | { type: 'sketch'; stages: StageSpec[]; path: string; seed: number; bound: RankBound }
   | LeastSpec
+  | MeasuresSpec
   | OrderedSpec
   | { type: 'total' };
 
@@ -176,6 +194,23 @@ export interface DictionaryData {
   narrow: Uint8Array<ArrayBuffer>;
 }
 
+/**
+ * Entries of a dictionary, those with the greatest keys in an order, with their hashes and what was computed of some
+ * events. Plain data that crosses threads; `ref` is a block with a column over it.
+ */
+export interface HeadData {
+  ref: BlockRef;
+  entries: readonly number[];
+  hashes: Int32Array<ArrayBuffer>;
+  keys: Float64Array<ArrayBuffer>;
+  /** Group i is of `entries[i]`. */
+  table: MetricTableData;
+  /** The greatest key of the others; NO_KEY when none of these has one. */
+  tail: number;
+  /** True when all entries of events have keys. */
+  isKeyed: boolean;
+}
+
 /** Rows of blocks, whose numbers are places, with their keys. */
 export interface RowsData {
   times: Float64Array;
@@ -203,6 +238,7 @@ export type VisitorData =
   | { type: 'pass'; stages: (StageData | undefined)[]; tables: MetricTableData[] }
   | { type: 'sketch'; bounds: Bounds }
   | { type: 'least'; texts: LeastTextsData }
+  | { type: 'measures'; heads: HeadData[]; rest: VisitorData }
   | {
       type: 'shares';
       values: ValueTableData | undefined;

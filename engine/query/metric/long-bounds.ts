@@ -46,10 +46,10 @@ export class LongBounds {
     if (known === undefined || compareLong(number, known) > 0) this.#put('maxs', group, number);
   }
 
-  /** Adds the data of another one; its group g is `groups[g]` here. */
-  merge({ mins, maxs }: LongBoundsData, groups: Uint32Array): void {
-    for (const [group, number] of mins) this.addLeast(groups[group], number);
-    for (const [group, number] of maxs) this.addGreatest(groups[group], number);
+  /** Adds the data of another one; its group g, or its group `chosen[g]`, is `groups[g]` here. */
+  merge({ mins, maxs }: LongBoundsData, groups: Uint32Array, chosen?: Uint32Array): void {
+    eachOf(mins, groups, chosen, (number, group) => this.addLeast(group, number));
+    eachOf(maxs, groups, chosen, (number, group) => this.addGreatest(group, number));
   }
 
   /** The lesser of `double` and the least number of a group. */
@@ -72,6 +72,24 @@ export class LongBounds {
     const bounds = this.data[side];
     this.#characters += number.text.length - (bounds.get(group)?.text.length ?? 0);
     bounds.set(group, number);
+  }
+}
+
+/** Shows what groups have, or those alone that are `chosen`, with the other number of each. */
+export function eachOf<T>(
+  byGroup: ReadonlyMap<number, T>,
+  groups: Uint32Array,
+  chosen: Uint32Array | undefined,
+  visit: (value: T, group: number) => void,
+): void {
+  if (byGroup.size === 0) return;
+  if (chosen === undefined) {
+    for (const [group, value] of byGroup) visit(value, groups[group]);
+    return;
+  }
+  for (const [at, from] of chosen.entries()) {
+    const value = byGroup.get(from);
+    if (value !== undefined) visit(value, groups[at]);
   }
 }
 

@@ -188,20 +188,29 @@ export class MetricTable {
     return { eventCounts: this.#eventCounts, summaries };
   }
 
-  /** Adds the `data` of another table of the same metrics, in units; its group g is `groups[g]` here. */
-  *merge({ eventCounts, summaries }: MetricTableData, groups: Uint32Array): Units<void> {
+  /**
+   * Adds the `data` of another table of the same metrics, in units; its group g is `groups[g]` here. With `chosen`, of
+   * light metrics, its group `chosen[i]` is `groups[i]`, and no other is added.
+   */
+  *merge(
+    { eventCounts, summaries }: MetricTableData,
+    groups: Uint32Array,
+    chosen?: Uint32Array,
+  ): Units<void> {
     let groupCount = 0;
     for (const group of groups) if (group >= groupCount) groupCount = group + 1;
     this.ensure(groupCount);
     if (this.#countsEvents) {
       const counts = this.#eventCounts;
-      const length = Math.min(groups.length, eventCounts.length);
+      const length = chosen?.length ?? Math.min(groups.length, eventCounts.length);
       yield* inParts(length, UNIT_SLOTS, (begin, end) => {
-        for (let from = begin; from < end; from++) counts[groups[from]] += eventCounts[from];
+        for (let at = begin; at < end; at++) {
+          counts[groups[at]] += eventCounts[chosen === undefined ? at : chosen[at]];
+        }
       });
     }
     for (const [path, summary] of this.#summaries) {
-      yield* summary.merge(must(summaries.get(path), `a summary of ${path}`), groups);
+      yield* summary.merge(must(summaries.get(path), `a summary of ${path}`), groups, chosen);
     }
   }
 

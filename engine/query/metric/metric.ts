@@ -81,7 +81,8 @@ export class Summary {
   readonly #cardinalities: Cardinalities | undefined;
   readonly #countsValues: boolean;
   readonly #needsNumbers: boolean;
-  readonly #needsBounds: boolean;
+  readonly #needsMins: boolean;
+  readonly #needsMaxs: boolean;
   readonly #hash: ValueHash;
   readonly #strings: SharedStrings;
   readonly #distinct: DistinctNumbers;
@@ -94,7 +95,8 @@ export class Summary {
   constructor(aggregations: ReadonlySet<Aggregation>, hash: ValueHash) {
     const quantiles = [...aggregations].some((aggregation) => PERCENT.has(aggregation));
     this.#countsValues = aggregations.has('count');
-    this.#needsBounds = quantiles || aggregations.has('min') || aggregations.has('max');
+    this.#needsMins = quantiles || aggregations.has('min');
+    this.#needsMaxs = quantiles || aggregations.has('max');
     this.#sums = aggregations.has('sum') || aggregations.has('avg') ? new Sums() : undefined;
     this.#quantiles = quantiles ? new Quantiles() : undefined;
     this.#cardinalities = aggregations.has('cardinality') ? new Cardinalities() : undefined;
@@ -123,16 +125,24 @@ export class Summary {
   ensure(groupCount: number): void {
     const before = this.#groupCount;
     if (groupCount <= before) return;
-    this.#counts = grow(this.#counts, groupCount);
-    const { length } = this.#counts;
-    if (this.#needsNumbers) this.#numberCounts = grow(this.#numberCounts, length);
-    if (this.#needsBounds) {
+    const room = grow(this.#needsNumbers ? this.#numberCounts : this.#counts, groupCount);
+    const { length } = room;
+    if (this.#needsNumbers) this.#numberCounts = room;
+    else this.#counts = room;
+    if (this.#needsNumbers && this.#countsValues) this.#counts = grow(this.#counts, length);
+    if (this.#needsMins) {
       this.#mins = grow(this.#mins, length).fill(Number.POSITIVE_INFINITY, before);
+    }
+    if (this.#needsMaxs) {
       this.#maxs = grow(this.#maxs, length).fill(Number.NEGATIVE_INFINITY, before);
     }
     this.#sums?.ensure(length);
     this.#cardinalities?.ensure(length);
     this.#groupCount = length;
+  }
+
+  get #needsBounds(): boolean {
+    return this.#needsMins || this.#needsMaxs;
   }
 
   /** Reads all that it needs of a column, in units, so that `add` cannot fail. Throws CORRUPTION. */
@@ -205,22 +215,23 @@ export class Summary {
 
   /**
    * Adds, in units, the `data` of another one that was made for the same aggregations; its group g is `groups[g]` here,
-   * where there is room.
+   * where there is room. With `chosen`, of light ones, group `chosen[i]` is `groups[i]`, and no other is added.
    */
-  *merge(data: SummaryData, groups: Uint32Array): Units<void> {
-    yield* inParts(Math.min(groups.length, data.groupCount), UNIT_SLOTS, (begin, end) => {
-      for (let from = begin; from < end; from++) {
-        const group = groups[from];
-        this.#counts[group] += data.counts[from];
+  *merge(data: SummaryData, groups: Uint32Array, chosen?: Uint32Array): Units<void> {
+    const count = chosen?.length ?? Math.min(groups.length, data.groupCount);
+    yield* inParts(count, UNIT_SLOTS, (begin, end) => {
+      for (let at = begin; at < end; at++) {
+        const from = chosen === undefined ? at : chosen[at];
+        const group = groups[at];
+        if (this.#countsValues) this.#counts[group] += data.counts[from];
         if (this.#needsNumbers) this.#numberCounts[group] += data.numberCounts[from];
-        if (!this.#needsBounds) continue;
-        this.#mins[group] = Math.min(this.#mins[group], data.mins[from]);
-        this.#maxs[group] = Math.max(this.#maxs[group], data.maxs[from]);
+        if (this.#needsMins) this.#mins[group] = Math.min(this.#mins[group], data.mins[from]);
+        if (this.#needsMaxs) this.#maxs[group] = Math.max(this.#maxs[group], data.maxs[from]);
       }
     });
     const { sums, quantiles, cardinalities } = data;
-    this.#longBounds.merge(data.longBounds, groups);
-    if (sums !== undefined) yield* must(this.#sums, 'sums').merge(Sums.of(sums), groups);
+    this.#longBounds.merge(data.longBounds, groups, chosen);
+    if (sums !== undefined) yield* must(this.#sums, 'sums').merge(Sums.of(sums), groups, chosen);
     if (quantiles !== undefined) {
       yield* must(this.#quantiles, 'quantiles').merge(quantiles, groups);
     }
@@ -365,10 +376,9 @@ export class Summary {
     if (!this.#needsNumbers) return;
     this.#numberCounts[group] += count;
     this.#sums?.addDecimal(group, sum, scale);
-    if (!this.#needsBounds) return;
     const divisor = POWERS_OF_TEN[scale];
-    this.#mins[group] = Math.min(this.#mins[group], least / divisor);
-    this.#maxs[group] = Math.max(this.#maxs[group], greatest / divisor);
+    if (this.#needsMins) this.#mins[group] = Math.min(this.#mins[group], least / divisor);
+    if (this.#needsMaxs) this.#maxs[group] = Math.max(this.#maxs[group], greatest / divisor);
   }
 
   /** Adds the numbers of a column that it holds as texts, by row. */
@@ -378,7 +388,7 @@ export class Summary {
       const text = texts.get(pairs.rows[at]);
       if (text === undefined) continue;
       const group = pairs.groups[at];
-      this.#counts[group]++;
+      if (this.#countsValues) this.#counts[group]++;
       if (this.#cardinalities !== undefined) {
         this.#hash.numberText(text);
         this.#cardinalities.add(group, this.#hash.low, this.#hash.high);
@@ -402,9 +412,8 @@ export class Summary {
   /** Adds a number to all but the sum. */
   #addValue(group: number, value: number): void {
     this.#numberCounts[group]++;
-    if (!this.#needsBounds) return;
-    if (value < this.#mins[group]) this.#mins[group] = value;
-    if (value > this.#maxs[group]) this.#maxs[group] = value;
+    if (this.#needsMins && value < this.#mins[group]) this.#mins[group] = value;
+    if (this.#needsMaxs && value > this.#maxs[group]) this.#maxs[group] = value;
     this.#quantiles?.add(group, value);
   }
 
@@ -425,7 +434,9 @@ export class Summary {
     const cardinalities = this.#cardinalities;
     const isPlain = !this.#needsNumbers && kind === Kind.STRING;
     if (isPlain && (cardinalities === undefined || dictionary !== undefined)) {
-      for (let at = 0; at < count; at++) if (ids[rows[at]] !== 0) this.#counts[groups[at]]++;
+      for (let at = 0; this.#countsValues && at < count; at++) {
+        if (ids[rows[at]] !== 0) this.#counts[groups[at]]++;
+      }
       if (dictionary !== undefined && cardinalities !== undefined) {
         this.#strings.add(ids, dictionary, pairs, cardinalities);
       }
@@ -439,7 +450,7 @@ export class Summary {
       const number = numbers[ids[rows[at]]];
       if (number === 0) continue;
       const group = groups[at];
-      this.#counts[group] += starts[number] - starts[number - 1];
+      if (this.#countsValues) this.#counts[group] += starts[number] - starts[number - 1];
       for (let element = starts[number - 1]; element < starts[number]; element++) {
         this.#addElement(group, elements, element);
       }
@@ -466,7 +477,7 @@ export class Summary {
     for (let at = 0; at < pairs.count; at++) {
       const row = pairs.rows[at];
       if (!isPresent(presence, row)) continue;
-      this.#counts[pairs.groups[at]]++;
+      if (this.#countsValues) this.#counts[pairs.groups[at]]++;
       if (cardinalities === undefined) continue;
       this.#hash.date(values[row], forms[row]);
       cardinalities.add(pairs.groups[at], this.#hash.low, this.#hash.high);
@@ -479,7 +490,7 @@ export class Summary {
     for (let at = 0; at < pairs.count; at++) {
       const row = pairs.rows[at];
       if (!isPresent(presence, row)) continue;
-      this.#counts[pairs.groups[at]]++;
+      if (this.#countsValues) this.#counts[pairs.groups[at]]++;
       if (cardinalities === undefined) continue;
       this.#hash.boolean(hasRow(values, row));
       cardinalities.add(pairs.groups[at], this.#hash.low, this.#hash.high);

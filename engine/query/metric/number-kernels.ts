@@ -66,19 +66,15 @@ export function divisorOf({ scale }: NumberColumn): number {
   return scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
 }
 
-/** Rows for which a column is not decoded. */
-const FEW_ROWS = 1_024;
-
 /** Numbers of columns by row, as they are needed, in memory that the next column uses again. */
 export class RowNumbers {
   #mantissas = new Float64Array(0);
 
   /**
-   * The mantissas of the rows of `pairs`, which have plain numbers in a column, good until the next ones; where these
-   * are few they mean nothing of other rows.
+   * The mantissas of the rows of `pairs`, which have plain numbers in a column, good until the next ones; of other rows
+   * they mean nothing.
    */
   of(column: NumberColumn, { rows, count }: Pairs): Float64Array {
-    if (count > FEW_ROWS) return column.mantissas;
     const coded = column.coded();
     const packed = coded?.codes ?? column.packed(PACKED_MAX);
     if (packed === undefined) return column.mantissas;
@@ -101,7 +97,7 @@ const MANTISSA_EXACT_MAX = 1e15;
 
 /**
  * Widens the bounds of each group by its numbers, of which it gets the mantissas by row: those that lie between doubles
- * go to `long`.
+ * go to `long`. `mins` or `maxs` may be empty, when it is not wanted.
  */
 export function widenBounds(
   column: NumberColumn,
@@ -111,6 +107,7 @@ export function widenBounds(
   maxs: Float64Array,
   long: LongBounds,
 ): void {
+  const [hasMins, hasMaxs] = [mins.length > 0, maxs.length > 0];
   const { scale } = column;
   const divisor = divisorOf(column);
   const exactMax = divisor === 1 ? Number.POSITIVE_INFINITY : MANTISSA_EXACT_MAX;
@@ -128,8 +125,8 @@ export function widenBounds(
       if (mantissa > max) max = mantissa;
     }
     if (Math.abs(min) >= exactMax) long.addLeast(group, longNumber(min));
-    else if (min / divisor < mins[group]) mins[group] = min / divisor;
+    else if (hasMins && min / divisor < mins[group]) mins[group] = min / divisor;
     if (Math.abs(max) >= exactMax) long.addGreatest(group, longNumber(max));
-    else if (max / divisor > maxs[group]) maxs[group] = max / divisor;
+    else if (hasMaxs && max / divisor > maxs[group]) maxs[group] = max / divisor;
   }
 }

@@ -3,7 +3,7 @@ import { FRACTION_DIGITS_MAX, POWERS_OF_TEN } from '../../column/number-text.ts'
 import { grow } from '../../packed/growth.ts';
 import { parseDecimal } from '../filter/decimal.ts';
 import type { Pairs } from '../value/pairs.ts';
-import { exactValue } from './long-bounds.ts';
+import { eachOf, exactValue } from './long-bounds.ts';
 
 /** Digits before and behind the point up to which texts are added exactly; other texts are added as doubles. */
 const DIGITS_EXACT_MAX = 400;
@@ -146,26 +146,29 @@ export class Sums {
     this.#doubles[group] = total;
   }
 
-  /** Adds what `other` has, in units; its group g is `groups[g]` here, where there is room. `other` stays as it is. */
-  *merge(other: Sums, groups: Uint32Array): Units<void> {
+  /**
+   * Adds what `other` has, in units; its group g, or its group `chosen[g]`, is `groups[g]` here, where there is room.
+   * `other` stays as it is.
+   */
+  *merge(other: Sums, groups: Uint32Array, chosen?: Uint32Array): Units<void> {
+    const partsOf = (length: number, add: (from: number, group: number) => void): Units<void> =>
+      inParts(length === 0 ? 0 : (chosen?.length ?? length), UNIT_SLOTS, (begin, end) => {
+        for (let at = begin; at < end; at++) add(chosen?.[at] ?? at, groups[at]);
+      });
     for (const [scale, totals] of other.#totals.entries()) {
-      yield* inParts(totals.length, UNIT_SLOTS, (from, to) => {
-        for (let group = from; group < to; group++) {
-          if (totals[group] !== 0) this.addDecimal(groups[group], totals[group], scale);
-        }
+      yield* partsOf(totals.length, (from, group) => {
+        if ((totals[from] ?? 0) !== 0) this.addDecimal(group, totals[from], scale);
       });
     }
     for (const [scale, totals] of other.#large) {
-      for (const [group, total] of totals) this.#addLarge(groups[group], total, scale);
+      eachOf(totals, groups, chosen, (total, group) => this.#addLarge(group, total, scale));
     }
     const doubles = other.#doubles;
     const compensations = other.#compensations;
-    yield* inParts(doubles.length, UNIT_SLOTS, (from, to) => {
-      for (let group = from; group < to; group++) {
-        if (doubles[group] === 0 && compensations[group] === 0) continue;
-        this.#addRounded(groups[group], doubles[group]);
-        this.#addRounded(groups[group], compensations[group]);
-      }
+    yield* partsOf(doubles.length, (from, group) => {
+      if ((doubles[from] ?? 0) === 0 && (compensations[from] ?? 0) === 0) return;
+      this.#addRounded(group, doubles[from]);
+      this.#addRounded(group, compensations[from]);
     });
   }
 

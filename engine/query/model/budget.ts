@@ -52,5 +52,6 @@ export function aggregateLimits(bound: MemoryBound): AggregateLimits {
     memoryBytesMax,
     trialBytesMax: mayBeSketched ? LIMITS.trialBytesMax : memoryBytesMax,
     cellsMax: Math.min(LIMITS.cellsMax, Math.floor(memoryBytesMax / 8)),
+    headsMax: LIMITS.headsMax,
   };
 }

@@ -1,4 +1,6 @@
-import { HASH_BITS } from './value-numbers.ts';
+import { HASH_BITS, KIND_BITS } from './value-numbers.ts';
+
+const KIND_MASK = (1 << KIND_BITS) - 1;
 
 /** A part of all values. */
 export interface ValuePart {
@@ -8,11 +10,18 @@ export interface ValuePart {
   readonly spec?: HeadsSpec;
 }
 
-/** The values whose hashes have first bits that are 1 in `wanted`. Plain data that crosses threads. */
+/**
+ * The values whose hashes have first bits that are 1 in `wanted`, and are among `hashes`, if there are some: without
+ * kinds. Plain data that crosses threads.
+ */
 export interface HeadsSpec {
   bits: number;
   wanted: Uint8Array;
+  hashes?: ReadonlySet<number>;
 }
+
+/** Bits by which hashes are told apart before they are looked up. */
+const HEAD_BITS = 18;
 
 /** Such a part. */
 export class HashHeads implements ValuePart {
@@ -26,6 +35,19 @@ export class HashHeads implements ValuePart {
   }
 
   has(hash: number): boolean {
-    return this.spec.wanted[hash >>> this.#shift] === 1;
+    const { wanted, hashes } = this.spec;
+    if (wanted[hash >>> this.#shift] !== 1) return false;
+    return hashes === undefined || hashes.has(hash & ~KIND_MASK);
   }
+}
+
+/** The values of some hashes, whose kinds do not matter. */
+export function headsOf(hashes: Iterable<number>): HeadsSpec {
+  const wanted = new Uint8Array(1 << HEAD_BITS);
+  const all = new Set<number>();
+  for (const hash of hashes) {
+    all.add(hash & ~KIND_MASK);
+    wanted[hash >>> (HASH_BITS - HEAD_BITS)] = 1;
+  }
+  return { bits: HEAD_BITS, wanted, hashes: all };
 }

@@ -1,31 +1,31 @@
-import { assert, must } from '../../base/assert.ts';
-import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import type { StringColumn } from '../../column/column.ts';
-import type { CountRuns } from '../../column/count-runs.ts';
-import type { EntryHash, EntrySource, KeptEntries } from '../../column/entries.ts';
-import { Kind } from '../../column/kind.ts';
-import { free, grow } from '../../packed/growth.ts';
-import type { Block } from '../../segment/block/block.ts';
-import type { BlockRef } from '../../segment/frame.ts';
-import type { Bitmap } from '../model/bitmap.ts';
-import { type BlockSource, isDamage } from '../model/source.ts';
-import { columnsOf } from '../scan/prune.ts';
-import { idsOf, stringsOf } from '../value/block-strings.ts';
+import { assert, must } from '../../../base/assert.ts';
+import { inParts, UNIT_SLOTS, type Units } from '../../../base/pause.ts';
+import type { StringColumn } from '../../../column/column.ts';
+import type { CountRuns } from '../../../column/count-runs.ts';
+import type { EntryHash, EntrySource, KeptEntries } from '../../../column/entries.ts';
+import { Kind } from '../../../column/kind.ts';
+import { free, grow } from '../../../packed/growth.ts';
+import type { Block } from '../../../segment/block/block.ts';
+import type { BlockRef } from '../../../segment/frame.ts';
+import type { Bitmap } from '../../model/bitmap.ts';
+import { type BlockSource, isDamage } from '../../model/source.ts';
+import { columnsOf } from '../../scan/prune.ts';
+import { idsOf, stringsOf } from '../../value/block-strings.ts';
 import {
   type CountedEntries,
   CountedValues,
   HEADS,
   numbersIn,
   type Stretch,
-} from '../value/counted-values.ts';
-import { HashCounts } from '../value/hash-counts.ts';
-import type { Pairs } from '../value/pairs.ts';
-import { StringNumbers } from '../value/string-numbers.ts';
-import { ValueTable } from '../value/value-table.ts';
-import type { BlockVisitor } from './block-scan.ts';
-import { FieldLevel, takeValues } from './level.ts';
-import { Nesting, type PassStage } from './nesting.ts';
-import type { DictionaryData, VisitorData, VisitorSpec } from './shared-scan.ts';
+} from '../../value/counted-values.ts';
+import { HashCounts } from '../../value/hash-counts.ts';
+import type { Pairs } from '../../value/pairs.ts';
+import { StringNumbers } from '../../value/string-numbers.ts';
+import { ValueTable } from '../../value/value-table.ts';
+import type { BlockVisitor } from '../block-scan.ts';
+import { FieldLevel, takeValues } from '../level.ts';
+import { Nesting, type PassStage } from '../nesting.ts';
+import type { DictionaryData, VisitorData, VisitorSpec } from '../shared-scan.ts';
 
 /** Memory of counts at most; beyond it values are found in another way. */
 export const COUNTS_BYTES_MAX = 48 * 1024 * 1024;

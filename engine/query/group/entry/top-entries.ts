@@ -1,15 +1,15 @@
-import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
-import { inParts, Pace, type Units } from '../../base/pause.ts';
-import { plainValues } from '../../packed/cells.ts';
-import { grow } from '../../packed/growth.ts';
-import { findValues } from '../../packed/packed.ts';
-import { eachRow } from '../model/bitmap.ts';
-import { firstAt, isDamage } from '../model/source.ts';
-import { type CountedEntries, HEADS } from '../value/counted-values.ts';
-import { NumberedHashes } from '../value/numbered-hashes.ts';
-import { KIND_BITS } from '../value/value-numbers.ts';
-import type { ValueTable } from '../value/value-table.ts';
-import type { FirstBuckets } from './bucket-order.ts';
+import { BLOCK_ROWS_MAX } from '../../../base/limits.ts';
+import { inParts, Pace, type Units } from '../../../base/pause.ts';
+import { plainValues } from '../../../packed/cells.ts';
+import { grow } from '../../../packed/growth.ts';
+import { findValues } from '../../../packed/packed.ts';
+import { eachRow } from '../../model/bitmap.ts';
+import { firstAt, isDamage } from '../../model/source.ts';
+import { type CountedEntries, HEADS } from '../../value/counted-values.ts';
+import { NumberedHashes } from '../../value/numbered-hashes.ts';
+import { KIND_BITS } from '../../value/value-numbers.ts';
+import type { ValueTable } from '../../value/value-table.ts';
+import type { FirstBuckets } from '../bucket-order.ts';
 import type { EntryCounts } from './entry-counts.ts';
 
 /**
