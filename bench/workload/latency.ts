@@ -13,9 +13,12 @@ import { quantile } from './quantile.ts';
 /** Senders at once: as many as Node has threads for file system calls, so that bare writes do not queue for one. */
 const CONNECTIONS = 4;
 const EVENTS = 10;
-const SECONDS = 5;
-/** Requests before those that are measured. */
-const WARM = 500;
+/** Rounds, in each of which the service and bare writes are measured in turn, and the seconds of each part. */
+const ROUNDS = 5;
+const FULL_SECONDS = 1;
+const SECONDS = 3;
+/** Seconds of full load before what is measured. */
+const WARM_SECONDS = 4;
 /** Part of the full rate at which latency is measured. */
 const LOAD = 0.5;
 
@@ -66,7 +69,8 @@ async function bareLatencies(seconds: number, rate: number, body: Uint8Array): P
 export const latencyWorkload: Workload = {
   name: 'ingest-latency',
   what: `HTTP bodies of ${EVENTS} events over ${CONNECTIONS} connections at half load, beside bare writes and fdatasyncs of them`,
-  seconds: ({ scale, runs }) => runs * (3 * SECONDS * scale + 3),
+  seconds: ({ scale, runs }) =>
+    runs * ROUNDS * (FULL_SECONDS + 2 * SECONDS) * scale + WARM_SECONDS + 3,
   run: async (bench) => {
     const folder = temporaryFolder();
     const service = await startService(folder, ['--metrics-open', 'true']);
@@ -76,15 +80,18 @@ export const latencyWorkload: Workload = {
     const sendOne = (): Promise<void> => post(url, body, 'application/x-ndjson', agent);
     const samples: number[][] = [];
     try {
-      for (let sent = 0; sent < WARM; sent++) await sendOne();
-      const seconds = SECONDS * bench.scale;
-      for (let run = 0; run < bench.runs; run++) {
-        bench.progress('full load', run / bench.runs);
-        const full = (await act(seconds, Infinity, sendOne)).length / seconds;
-        bench.progress('half load', run / bench.runs);
-        const half = await act(seconds, full * LOAD, sendOne);
-        bench.progress('bare writes', run / bench.runs);
+      await act(WARM_SECONDS, Infinity, sendOne);
+      const rounds = bench.runs * ROUNDS;
+      for (let round = 0; round < rounds; round++) {
+        bench.progress('full and half load beside bare writes', round / rounds);
+        const fullSeconds = FULL_SECONDS * bench.scale;
+        const full = (await act(fullSeconds, Infinity, sendOne)).length / fullSeconds;
+        const seconds = SECONDS * bench.scale;
+        const measureHalf = (): Promise<number[]> => act(seconds, full * LOAD, sendOne);
+        const isFirst = round % 2 === 0;
+        const before = isFirst ? await measureHalf() : undefined;
         const bare = await bareLatencies(seconds, full * LOAD, body);
+        const half = before ?? (await measureHalf());
         const [p50, p99] = [0.5, 0.99].map((share) => quantile(half, share));
         const [bare50, bare99] = [0.5, 0.99].map((share) => quantile(bare, share));
         samples.push([full, p50, p99, bare50, bare99, p50 / bare50, p99 / bare99]);
