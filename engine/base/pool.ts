@@ -40,7 +40,7 @@ export interface Port<Out, In> {
 export interface ThreadPort<Out, In> extends Port<Out, In> {
   /**
    * Waits for the next message for up to `ms`, in which the thread does nothing else, and has it taken before it
-   * returns; false when none came. It costs less than to have the event loop woken.
+   * returns, with those that came by then; false when none came. It costs less than to have the event loop woken.
    */
   wait(ms: number): boolean;
 }
@@ -92,19 +92,22 @@ export function openThreadPort<Out, In>({
   bell,
 }: Pick<ThreadTask<unknown>, 'port' | 'bell'>): ThreadPort<Out, In> {
   const cell = new Int32Array(bell);
-  const takeOne = (): boolean => {
-    const next = receiveMessageOnPort(port);
-    if (next !== undefined) port.emit('message', next.message);
-    return next !== undefined;
+  const takeAll = (): boolean => {
+    let next = receiveMessageOnPort(port);
+    const hasCome = next !== undefined;
+    for (; next !== undefined; next = receiveMessageOnPort(port))
+      port.emit('message', next.message);
+    return hasCome;
   };
   return {
     ...openPort<Out, In>(port),
     wait: (ms) => {
+      if (ms <= 0) return takeAll();
       Atomics.store(cell, 0, WAITING);
       // What was posted before the other end could see that this one waits rings no bell.
-      if (takeOne()) return true;
+      if (takeAll()) return true;
       Atomics.wait(cell, 0, WAITING, ms);
-      return takeOne();
+      return takeAll();
     },
   };
 }

@@ -1,11 +1,11 @@
 /** Senders that have just been answered are waited for when there are so many, and no more than so many. */
 const SENDERS_MIN = 4;
 const SENDERS_ENOUGH = 64;
-/** Time in which senders come that send their next body as soon as they are answered, and that of each at least. */
+/** Time that is waited for senders that send their next body as soon as they are answered, and that of each at least. */
 const SOON_MS = 1;
 const SENDER_MS = 1 / 16;
-/** They are waited for so long at least. */
-const WAIT_MS = 2;
+/** Other senders than those of a group that may send while it is written: what they bring takes as long as a switch. */
+const OTHERS_MAX = 8;
 /** Time without waiting after they did not all come soon: at less than full load each would wait for the others. */
 const PAUSE_MS = 1_000;
 /** So often all must have come soon for one time that they did not, and so many times count. */
@@ -48,9 +48,9 @@ export class Gathering {
     this.#mostUnanswered = Math.max(this.#mostUnanswered, senderCount);
   }
 
-  /** Reports whether no sender is known but the `count` of a group: nobody comes before that is durable. */
-  isAll(count: number): boolean {
-    return count > 0 && this.#mostUnanswered > 0 && count >= this.#mostUnanswered;
+  /** Reports whether few senders are known beside the `count` of a group: little comes before that is durable. */
+  leavesFew(count: number): boolean {
+    return count > 0 && this.#mostUnanswered > 0 && this.#mostUnanswered - count <= OTHERS_MAX;
   }
 
   /** Senders that a group waits for. */
@@ -76,15 +76,15 @@ export class Gathering {
    * tells how many have come by now.
    */
   async wait(count: () => number): Promise<void> {
+    // Bodies that came while those of the group were read are read without a wait.
+    this.#waitFor?.(0);
     const nowMs = this.#monotonicMs();
-    const soonMs = Math.max(SOON_MS, this.#awaited * SENDER_MS);
-    const waitMs = Math.max(WAIT_MS, soonMs);
+    const waitMs = Math.max(SOON_MS, this.#awaited * SENDER_MS);
     const isJustAnswered = nowMs - this.#answeredMs < waitMs;
     if (!isJustAnswered || this.#senderCount < SENDERS_MIN || count() >= this.#awaited) return;
     if (nowMs - this.#missedMs < PAUSE_MS) return;
     const isComplete = this.#waitHere(count, nowMs + waitMs) ?? (await this.#waitForAll(waitMs));
-    const isSoon = isComplete && this.#monotonicMs() - nowMs <= soonMs;
-    if (isSoon) this.#times = Math.min(this.#times + 1, TIMES_MAX);
+    if (isComplete) this.#times = Math.min(this.#times + 1, TIMES_MAX);
     else if (this.#times >= TIMES_A_MISS) this.#times -= TIMES_A_MISS;
     else this.#missedMs = this.#monotonicMs();
   }
@@ -98,7 +98,7 @@ export class Gathering {
     return true;
   }
 
-  /** Resolves with whether all came soon. */
+  /** Resolves with whether all came in time. */
   async #waitForAll(waitMs: number): Promise<boolean> {
     const isComplete = await new Promise<boolean>((resolve) => {
       const timer = setTimeout(() => resolve(false), waitMs);

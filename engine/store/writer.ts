@@ -325,9 +325,9 @@ export class Writer {
     this.#writingBytes = group.blockBytes;
     const claim = this.#claimFor(group, small !== undefined);
     const superseded = group.replaced.flat();
-    // Nothing else is there to be done meanwhile.
+    // Little is there to be done meanwhile.
     const isAll = group.appendCount === group.urgentCount;
-    const blocking = isAll && this.#gathering.isAll(group.urgentCount);
+    const blocking = isAll && this.#gathering.leavesFew(group.urgentCount);
     const committed = await log.append({ blocks, claim, superseded, usage, blocking });
     this.#claim = undefined;
     this.#writingBytes = 0;
