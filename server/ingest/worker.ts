@@ -41,8 +41,8 @@ const MET_MS = 50;
 const TICK_MS = 1_000;
 /** A turn of a large body that took longer, as it was inflated, is followed by a rest as long. */
 const LONG_MS = 20;
-/** Room behind small groups in a log segment: the write that makes it takes a third of a millisecond more. */
-const ROOM_BYTES = 256 * 1024;
+/** Room behind small groups in a log segment: the write that makes it takes a millisecond or two. */
+const ROOM_BYTES = 1024 * 1024;
 /** Senders that were answered send their next body within so long, or are not waited for, for a while. */
 const LINGER_MS = 2;
 const LINGER_PAUSE_MS = 100;
