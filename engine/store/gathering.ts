@@ -4,8 +4,8 @@ const SENDERS_ENOUGH = 64;
 /** Time that is waited for senders that send their next body as soon as they are answered, and that of each at least. */
 const SOON_MS = 1;
 const SENDER_MS = 1 / 16;
-/** Other senders than those of a group that may send while it is written: what they bring takes as long as a switch. */
-const OTHERS_MAX = 8;
+/** Senders beside those of a group that are few: what they bring is read in less time than the group is written. */
+const OTHERS_MAX = 16;
 /** Time without waiting after they did not all come soon: at less than full load each would wait for the others. */
 const PAUSE_MS = 1_000;
 /** So often all must have come soon for one time that they did not, and so many times count. */

@@ -108,11 +108,11 @@ t.test(
       return one.disk.blockingWrites - blockingWrites;
     };
     t.equal(await append('a'), 0, 'nobody told of senders');
-    one.writer.told(10);
-    t.equal(await append('b'), 0, 'nine are to come');
-    t.equal(await append('c'), 1, 'eight are');
+    one.writer.told(18);
+    t.equal(await append('b'), 0, '17 are to come');
+    t.equal(await append('c'), 1, '16 are');
     const { blockingWrites } = one.disk;
-    await one.append('ijk', 3, true, 8);
+    await one.append('ijk', 3, true, 16);
     t.equal(one.disk.blockingWrites, blockingWrites + 1, 'one append has the rows of all');
     t.equal(await append('d'), 0, 'nobody is known');
     one.writer.told(2);
