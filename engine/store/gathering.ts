@@ -1,10 +1,10 @@
 /** Senders that have just been answered are waited for when there are so many, and no more than so many. */
 const SENDERS_MIN = 4;
 const SENDERS_ENOUGH = 64;
-/** Time that is waited for senders that send their next body as soon as they are answered, and that of each at least. */
+/** Time in which senders come that send as soon as they are answered, and that of each at least. */
 const SOON_MS = 1;
 const SENDER_MS = 1 / 16;
-/** Senders beside those of a group that are few: what they bring is read in less time than the group is written. */
+/** Senders beside those of a group that are few: what they bring is read faster than it is written. */
 const OTHERS_MAX = 16;
 /** Time without waiting after they did not all come soon: at less than full load each would wait for the others. */
 const PAUSE_MS = 1_000;

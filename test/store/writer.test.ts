@@ -97,32 +97,25 @@ t.test(
   },
 );
 
-t.test(
-  'a group of all senders that are known, but few, keeps the thread until it is durable',
-  async (t) => {
-    const one = await rig();
-    await one.append('z', 1);
-    const append = async (names: string, urgent = true): Promise<number> => {
-      const { blockingWrites } = one.disk;
-      await Promise.all([...names].map((name) => one.append(name, 1, urgent)));
-      return one.disk.blockingWrites - blockingWrites;
-    };
-    t.equal(await append('a'), 0, 'nobody told of senders');
-    one.writer.told(18);
-    t.equal(await append('b'), 0, '17 are to come');
-    t.equal(await append('c'), 1, '16 are');
+t.test('a group of most senders keeps the thread until it is durable', async (t) => {
+  const one = await rig();
+  await one.append('z', 1);
+  const append = async (names: string, urgent = true, senders = 1): Promise<number> => {
     const { blockingWrites } = one.disk;
-    await one.append('ijk', 3, true, 16);
-    t.equal(one.disk.blockingWrites, blockingWrites + 1, 'one append has the rows of all');
-    t.equal(await append('d'), 0, 'nobody is known');
-    one.writer.told(2);
-    t.equal(await append('ef'), 1);
-    one.writer.told(1);
-    const lines = one.append('g', 1, false);
-    t.equal(await append('h'), 0, 'sockets of the thread have lines');
-    await lines;
-  },
-);
+    await Promise.all([...names].map((name) => one.append(name, 1, urgent, senders)));
+    return one.disk.blockingWrites - blockingWrites;
+  };
+  t.equal(await append('a'), 0, 'nobody told of senders');
+  one.writer.told(18);
+  t.equal(await append('b'), 0, '17 are to come');
+  t.equal(await append('c'), 1, '16 are');
+  t.equal(await append('i', true, 16), 1, 'one append has the rows of all');
+  t.equal(await append('d'), 0, 'nobody is known');
+  one.writer.told(1);
+  const lines = one.append('g', 1, false);
+  t.equal(await append('h'), 0, 'sockets of the thread have lines');
+  await lines;
+});
 
 t.test('senders that were told of are waited for, wherever their bodies are', async (t) => {
   const one = await rig();
@@ -146,9 +139,8 @@ t.test('a thread that has nothing else to do waits for senders by itself', async
   let coming = '';
   let isFree = true;
   const waitFor = (ms: number): boolean | undefined => {
-    if (ms === 0) return false;
-    t.equal(ms, 1, 'the clock stands still');
-    if (!isFree) return undefined;
+    t.ok([0, 1].includes(ms), 'the clock stands still');
+    if (ms === 0 || !isFree) return ms === 0 ? false : undefined;
     const [name] = coming;
     if (name === undefined) return false;
     coming = coming.slice(1);
@@ -177,19 +169,15 @@ t.test('a thread that has nothing else to do waits for senders by itself', async
 });
 
 t.test('what came while the first body of a group was read is of that group', async (t) => {
-  const rest: Promise<void>[] = [];
-  const waitFor = (ms: number): boolean => {
-    if (ms > 0 || rest.length > 0) return false;
-    rest.push(one.append('b', 2));
-    return true;
+  let rest: Promise<void> | undefined;
+  const waitFor = (): boolean => {
+    rest ??= one.append('b', 2);
+    return false;
   };
   const one = await Rig.open(new MemoryDisk(), { waitFor });
   await one.append('a', 1);
-  await Promise.all(rest);
-  t.same(
-    one.groups.map(({ claim }) => claim),
-    [{ first: 0, end: 3 }],
-  );
+  await rest;
+  t.equal(one.groups.length, 1);
 });
 
 t.test(
@@ -199,9 +187,8 @@ t.test(
     const waited: number[] = [];
     let coming = 0;
     const waitFor = (ms: number): boolean => {
-      if (ms === 0) return false;
-      waited.push(ms);
-      if (coming === 0) return false;
+      if (ms > 0) waited.push(ms);
+      if (ms === 0 || coming === 0) return false;
       coming--;
       rest.push(one.append('a', 1));
       return true;
