@@ -1,5 +1,6 @@
 import { assert, must } from '../../base/assert.ts';
 import { HASH_SEED } from '../../base/hash.ts';
+import { collectHeap } from '../../base/thread/collect.ts';
 import { Dictionary } from '../../column/dictionary.ts';
 import type { Entries } from '../../column/entries.ts';
 import { makeKernels } from '../../kernel/kernel.ts';
@@ -70,13 +71,16 @@ class InternKernel {
 
 let ofThread: { kernel: InternKernel | undefined } | undefined;
 
-/** Gives back the memory of the calling thread's kernel: the next interner makes another one. None is in use. */
-export function releaseInterner(): void {
+/**
+ * Gives back the memory of the calling thread's kernel: the next interner makes another one. None is in use. Resolves
+ * when it is free, if it is much.
+ */
+export async function releaseInterner(): Promise<void> {
   if (ofThread?.kernel === undefined) return;
   const { entryBytesMax } = ofThread.kernel;
   ofThread = undefined;
   // V8 frees the memory of a kernel when it collects, which it sees no need of while its heap is small.
-  if (entryBytesMax >= COLLECTED_BYTES) globalThis.gc?.();
+  if (entryBytesMax >= COLLECTED_BYTES) await collectHeap();
 }
 
 /**

@@ -96,7 +96,7 @@ export async function sealBlocks(options: SealOptions): Promise<SealResult> {
     for (const { segment } of result.segments) await disk.unlink(pathOf(true, segment));
     throw error;
   } finally {
-    releaseInterner();
+    await releaseInterner();
     releaseLanes();
   }
 }

@@ -137,7 +137,7 @@ export class SegmentBuilder {
       this.#source.forget();
     }
     this.#room.free();
-    releaseInterner();
+    await releaseInterner();
     await this.#writeTexts();
     await this.#writeOverflow(overflow);
     return this.#finish();
