@@ -56,10 +56,12 @@ export interface DerivedView {
    * are not read without the others. Good until other numbers are read.
    */
   numbersFrom(from: number): Uint32Array | undefined;
+  /** The template of a value alone. */
+  numberAt(value: number): number;
   /** Row of each value, ascending; `undefined` when value i is that of row i. */
   rows(): Uint32Array | undefined;
-  /** Tells that some value may have own parts with bytes. */
-  hasOwn(): boolean;
+  /** By piece 1 when some of its values may have own parts with bytes, else 0. */
+  ownPieces(): Uint8Array;
   /** Own parts of the values of the piece number `piece`. */
   ownTexts(piece: number): OwnTexts;
 }
@@ -70,8 +72,9 @@ export function guardedView(view: DerivedView, guard: <T>(read: () => T) => T): 
     templates: () => guard(() => view.templates()),
     valuesOf: (chosen) => guard(() => view.valuesOf(chosen)),
     numbersFrom: (from) => guard(() => view.numbersFrom(from)),
+    numberAt: (value) => guard(() => view.numberAt(value)),
     rows: () => guard(() => view.rows()),
-    hasOwn: () => guard(() => view.hasOwn()),
+    ownPieces: () => guard(() => view.ownPieces()),
     ownTexts: (piece) => guard(() => view.ownTexts(piece)),
   };
 }
@@ -215,6 +218,12 @@ export class DerivedText implements DerivedView {
     return this.#numberStream().some(from, count, this.templates().length - 1);
   }
 
+  numberAt(value: number): number {
+    const number = this.#numberStream().at(value);
+    if (!(number < this.templates().length)) damaged(`value ${value} of template ${number}`);
+    return number;
+  }
+
   valuesOf(chosen: Uint8Array): Uint32Array {
     const name = chosen.length <= KEPT_TEMPLATES_MAX ? chosen.join('') : undefined;
     const known = name === undefined ? undefined : this.#values.get(name);
@@ -237,14 +246,16 @@ export class DerivedText implements DerivedView {
     return values;
   }
 
-  hasOwn(): boolean {
+  ownPieces(): Uint8Array {
     const { bytesOf } = this.#source;
-    if (bytesOf === undefined) return true;
-    const pieceCount = Math.ceil(this.#valueCount / TEXT_PIECE_ROWS);
-    for (let piece = 0; piece < pieceCount; piece++) {
-      if (bytesOf(DerivedRegion.PIECES + piece) > PACKED_NOTHING_BYTES) return true;
+    const pieces = new Uint8Array(Math.ceil(this.#valueCount / TEXT_PIECE_ROWS)).fill(1);
+    if (bytesOf === undefined) return pieces;
+    for (let piece = 0; piece < pieces.length; piece++) {
+      if (bytesOf(DerivedRegion.PIECES + piece) <= PACKED_NOTHING_BYTES) pieces[piece] = 0;
     }
-    return false;
+    // So a block with damaged numbers is told from others by whichever of its rows are looked at.
+    if (pieces.includes(1)) this.#numberStream();
+    return pieces;
   }
 
   ownTexts(piece: number): OwnTexts {

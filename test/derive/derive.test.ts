@@ -291,6 +291,8 @@ t.test('damaged templates, numbers and lengths are corruption', async (t) => {
   const corrupt = { code: 'CORRUPTION' };
   t.throws(() => made(Uint8Array.of(0, 1), nothing).piece(0, lengths, bytes), corrupt);
   t.throws(() => made(Uint8Array.of(1, 1), nothing).value(1, 7), corrupt);
+  t.equal(made(Uint8Array.of(0, 0), nothing).numberAt(1), 0);
+  t.throws(() => made(Uint8Array.of(1, 1), nothing).numberAt(1), corrupt);
   t.throws(() => made(Uint8Array.of(0, 0), Uint8Array.of(0)).piece(0, lengths, bytes), corrupt);
   t.throws(
     () => made(Uint8Array.of(0, 0), nothing).piece(0, Uint32Array.of(0, 6, 14), bytes),

@@ -20,7 +20,14 @@ import {
   noRows,
 } from '../model/bitmap.ts';
 import { partsOfRows } from '../model/units.ts';
-import { type EntryTest, entriesThatPass, isMost, type Passes, testEach } from './entry-passes.ts';
+import {
+  type EntryTest,
+  entriesThatPass,
+  isMost,
+  type Passes,
+  type TestOwner,
+  testEach,
+} from './entry-passes.ts';
 import { piecesWith } from './entry-words.ts';
 import { rowsOfNumbers } from './stretches.ts';
 import { textRows } from './text-rows.ts';
@@ -137,8 +144,12 @@ export function textsThatPass(column: StringColumn, test: ValueTest, rows: Bitma
   if (column.kind === Kind.ARRAY) {
     return entriesThatPass(column, rows, test, arrayTestOf(test), test.weight);
   }
-  const owner = test instanceof WordsTest ? test.words : test;
-  return entriesThatPass(column, rows, owner, entryTestOf(test), test.weight, test.exact);
+  return entriesThatPass(column, rows, ownerOf(test), entryTestOf(test), test.weight, test.exact);
+}
+
+/** The maker of a test of strings, by which it is known what passes. */
+export function ownerOf(test: ValueTest): TestOwner {
+  return test instanceof WordsTest ? test.words : test;
 }
 
 function arrayTestOf(test: ValueTest): EntryTest {

@@ -12,14 +12,20 @@ import {
   addRow,
   addRows,
   type Bitmap,
+  countRows,
   dropRows,
   hasRow,
   isEmpty,
   keepRows,
+  nextRow,
   noRows,
 } from '../model/bitmap.ts';
-import { entryTestOf, rowsOfEntries, rowsThatPass, textsThatPass } from './column-rows.ts';
+import { entryTestOf, ownerOf, rowsOfEntries, rowsThatPass, textsThatPass } from './column-rows.ts';
+import { passesNone } from './entry-passes.ts';
 import { rowsOfNumbers } from './stretches.ts';
+
+/** Rows whose templates are read one by one. */
+const FEW_ROWS = 8;
 
 /** The answer of a test about derived texts, by their parts. */
 interface Outcome {
@@ -78,23 +84,41 @@ export class DerivedRows {
     const open = choices.open.includes(1) ? this.#rowsAmong(choices.open, among) : undefined;
     const rest = choices.found.includes(1) ? without(among, found) : among;
     yield* this.#addOfColumns(choices.columns, rest, test, found);
-    if (choices.own.includes(1) && this.#view.hasOwn()) {
-      yield* this.#addOfOwn(this.#rowsAmong(choices.own, among), test, found);
+    if (choices.own.includes(1)) {
+      yield* this.#addOfOwn(this.#rowsAmong(choices.own, this.#ownAmong(among)), test, found);
     }
     return { found, open };
   }
 
   /** The rows among `among` whose texts are made by the templates that are chosen, as a bitmap of its own. */
   #rowsAmong(chosen: Uint8Array, among: Bitmap): Bitmap {
-    if (!chosen.includes(1)) return noRows(this.#block.rowCount);
+    if (!chosen.includes(1) || isEmpty(among)) return noRows(this.#block.rowCount);
     if (!chosen.includes(0)) return among.slice();
     if (this.#valueRows === undefined) {
+      if (countRows(among) <= FEW_ROWS) return this.#fewAmong(chosen, among);
       const few = rowsOfNumbers(among, (from) => this.#view.numbersFrom(from), chosen);
       if (few !== undefined) return few;
     }
     const rows = this.#rowsOf(this.#view.valuesOf(chosen));
     keepRows(rows, among);
     return rows;
+  }
+
+  /** The rows among `among` whose texts may have something of their own; may be `among` itself. */
+  #ownAmong(among: Bitmap): Bitmap {
+    const parts = this.#view.ownPieces();
+    if (!parts.includes(1)) return noRows(this.#block.rowCount);
+    if (this.#valueRows !== undefined || !parts.includes(0)) return among;
+    return partsOf({ parts, pieces: 1 }, among);
+  }
+
+  /** The same of few rows, whose templates are read one by one: who rebuilds them reads these too. */
+  #fewAmong(chosen: Uint8Array, among: Bitmap): Bitmap {
+    const found = noRows(this.#block.rowCount);
+    for (let row = nextRow(among, 0); row >= 0; row = nextRow(among, row + 1)) {
+      if (chosen[this.#view.numberAt(row)] === 1) addRow(found, row);
+    }
+    return found;
   }
 
   /** Adds the rows among `rows` that a column has in their texts with a value that passes. */
@@ -107,8 +131,8 @@ export class DerivedRows {
     let rest = rows;
     for (const [index, chosen] of columns) {
       if (isEmpty(rest)) return;
-      const info = this.#block.info(index);
-      if (info.kind === Kind.NUMBER && !test.possible(info)) continue;
+      const isNone = passesNone(ownerOf(test), () => this.#block.sharedEntries(index));
+      if (isNone || !this.#mayPass(index, test)) continue;
       const column = this.#block.column(index);
       const passed =
         column.kind === Kind.STRING
@@ -119,6 +143,12 @@ export class DerivedRows {
       rest = without(rest, passed);
       yield;
     }
+  }
+
+  /** False when it is known that no value of a column of numbers passes. */
+  #mayPass(index: number, test: ValueTest): boolean {
+    const info = this.#block.info(index);
+    return info.kind !== Kind.NUMBER || test.possible(info);
   }
 
   /**

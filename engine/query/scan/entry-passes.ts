@@ -201,6 +201,8 @@ export function* entriesThatPass(
   text?: Uint8Array,
 ): Units<Passes> {
   const { shared } = column;
+  const decided = shared && memories.get(owner)?.dictionaries.get(shared)?.found;
+  if (decided !== undefined) return decided;
   const pace = new Pace();
   const { terms } = owner;
   let possible = terms && column.partsWith?.(terms);

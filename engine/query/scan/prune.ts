@@ -6,8 +6,8 @@ import type { Footer } from '../../segment/footer.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import type { ValueTest } from '../filter/match.ts';
 import type { Plan } from '../filter/plan.ts';
-import { WordsTest } from '../filter/printed-test.ts';
 import { type BlockSource, isDamage } from '../model/source.ts';
+import { ownerOf } from './column-rows.ts';
 import { passesNone, type TestOwner } from './entry-passes.ts';
 
 /** The columns of the block at `ref` as the footer has them; `undefined` when it says nothing, or is damaged. */
@@ -81,7 +81,7 @@ interface Strings {
 /** True when a value of a column may pass, as far as it is known by now. */
 function mayPass(facts: ColumnFacts, test: ValueTest, strings: Strings): boolean {
   if (facts.kind === Kind.NUMBER) return test.possible(facts);
-  return mayHaveEntry(facts, test instanceof WordsTest ? test.words : test, strings);
+  return mayHaveEntry(facts, ownerOf(test), strings);
 }
 
 /** True when a text of a column may pass the test of `owner`. */

@@ -8,7 +8,7 @@ import type { Block } from '../../segment/block/block.ts';
 import type { ValueTest } from '../filter/match.ts';
 import { partTestsOf } from '../filter/part-test.ts';
 import type { Plan } from '../filter/plan.ts';
-import { WordsTest } from '../filter/printed-test.ts';
+import type { WordsTest } from '../filter/printed-test.ts';
 import {
   addRow,
   addRows,
@@ -20,7 +20,7 @@ import {
   nextRow,
   noRows,
 } from '../model/bitmap.ts';
-import { entryTestOf, rowsPresent, rowsThatPass, spanThatPasses } from './column-rows.ts';
+import { entryTestOf, ownerOf, rowsPresent, rowsThatPass, spanThatPasses } from './column-rows.ts';
 import { DerivedRows } from './derived-rows.ts';
 import { entriesOfDictionary, type Passes } from './entry-passes.ts';
 
@@ -128,16 +128,17 @@ function* rowsOfWords(test: WordsTest, block: Block, rows: Bitmap): Units<Bitmap
 
 /** The rows among `rows` whose value in the column number `index` passes; texts that are derived are not made. */
 function* rowsOfColumn(block: Block, index: number, test: ValueTest, rows: Bitmap): Units<Bitmap> {
-  const column = block.column(index);
   const view = block.derived(index);
   const tests = view && partTestsOf(test);
-  if (view === undefined || tests === undefined) return yield* rowsThatPass(column, test, rows);
-  const possible = test.terms && column.kind === Kind.STRING && column.partsWith?.(test.terms);
-  const derived = new DerivedRows(block, view, possible || undefined);
+  if (view === undefined || tests === undefined) {
+    return yield* rowsThatPass(block.column(index), test, rows);
+  }
+  const possible = test.terms && block.partsWith(index, test.terms);
+  const derived = new DerivedRows(block, view, possible);
   return yield* derived.thatPass(tests, rows, (rest) => {
     if (countRows(rest) <= FEW_ROWS) return stringsThatPass(block, index, test, rest);
     block.deriveBy(deriveKernel());
-    return rowsThatPass(column, test, rest);
+    return rowsThatPass(block.column(index), test, rest);
   });
 }
 
@@ -170,8 +171,7 @@ export function* entriesWhere(
   const test: ValueTest = plan.test;
   const { weight = 1, exact } = test;
   const whole = { test: entryTestOf(test), weight, text: exact };
-  const owner = test instanceof WordsTest ? test.words : test;
-  return yield* entriesOfDictionary(dictionary, possible, owner, whole);
+  return yield* entriesOfDictionary(dictionary, possible, ownerOf(test), whole);
 }
 
 /** The rows among `rows` that have a value that passes: strings of an overflow map are tested one after the other. */

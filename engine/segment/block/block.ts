@@ -4,7 +4,13 @@ import type { DiskFile } from '../../base/file.ts';
 import { readBooleans } from '../../column/booleans.ts';
 import type { Region } from '../../column/chunk.ts';
 import type { Column, StringColumn } from '../../column/column.ts';
-import type { PossibleParts, Scratch, StringPlace, Terms } from '../../column/entries.ts';
+import type {
+  EntrySource,
+  PossibleParts,
+  Scratch,
+  StringPlace,
+  Terms,
+} from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { countBits } from '../../column/presence.ts';
 import { type Shapes, weighShapes } from '../../column/shape.ts';
@@ -300,6 +306,24 @@ export class Block {
     return guardedView(this.#chunks.derived(index, entry), (read) => placed(this.ref, read));
   }
 
+  /**
+   * The dictionary of its segment that all strings of the column number `index` are in; `undefined` when there is none,
+   * or more is to be read before it is known which rows have some.
+   */
+  sharedEntries(index: number): EntrySource | undefined {
+    if (index >= this.#directory.columns.length) return undefined;
+    return placed(this.ref, () => {
+      const { encoding, presence, dictionary } = this.#all.entry(index);
+      if (encoding !== StringEncoding.SHARED || presence >= 0) return undefined;
+      return this.#dictionaries?.dictionary(dictionary);
+    });
+  }
+
+  /** Finds parts of the column number `index`, as `StringColumn.partsWith`. */
+  partsWith(index: number, terms: Terms): PossibleParts | undefined {
+    return this.#dictionaries?.partsWith(this.ref, this.info(index).path, terms);
+  }
+
   /** The string that `row` has in the column number `index`, made alone; `undefined` when it has none. */
   string(index: number, row: number): StringPlace | undefined {
     return placed(this.ref, () => {
@@ -396,8 +420,7 @@ export class Block {
     const chunk = this.#chunks.strings(index, entry);
     const guard = <T>(read: () => T): T => placed(this.ref, read);
     if (kind === Kind.ARRAY) return chunk.column(kind, present, this.rowCount, guard);
-    const partsWith = (terms: Terms): PossibleParts | undefined =>
-      this.#dictionaries?.partsWith(this.ref, this.info(index).path, terms);
+    const partsWith = (terms: Terms): PossibleParts | undefined => this.partsWith(index, terms);
     const keeper = this.#sums?.keeper(this.ref.segment, `${this.ref.offset} ${index}`);
     return chunk.column(stringKind, present, this.rowCount, guard, partsWith, keeper);
   }
