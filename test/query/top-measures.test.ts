@@ -5,15 +5,20 @@ import { finished, type Units } from '../../engine/base/pause.ts';
 import { encodeText } from '../../engine/query/filter/text.ts';
 import type { MeasuredHead } from '../../engine/query/group/entry/entry-measures.ts';
 import { firstMeasured, type Measure } from '../../engine/query/group/entry/top-measures.ts';
-import { keyOf, type PartedOrder, partedOrder } from '../../engine/query/metric/group-keys.ts';
+import {
+  keyOf,
+  NO_KEY,
+  type PartedOrder,
+  partedOrder,
+} from '../../engine/query/metric/group-keys.ts';
 import type { MetricTableData } from '../../engine/query/metric/metric-table.ts';
 import type { Aggregation, BucketOrder, SimpleMetric } from '../../engine/query/model/query.ts';
 import { telling } from '../../engine/query/model/units.ts';
 import { KIND_BITS } from '../../engine/query/value/value-numbers.ts';
 import { ValueTable } from '../../engine/query/value/value-table.ts';
 
-/** Events: the text of each, by its number, and its number. */
-type Event = [text: number, number: number];
+/** Events: the text of each, by its number, and its number, which it may lack. */
+type Event = [text: number, number: number | undefined];
 
 interface World {
   parts: Event[][];
@@ -45,7 +50,8 @@ interface Ranked {
   count: number;
 }
 
-const numberOf = ([, number]: Event): number => number;
+const numbersOf = (events: readonly Event[]): number[] =>
+  events.flatMap(([, number]) => number ?? []);
 const textOf = (text: number): string => `text ${text}`;
 const hashOf = (text: number, { hashes }: World): number => (text % hashes) << KIND_BITS;
 
@@ -60,9 +66,10 @@ function headOf(
   const keyed = Map.groupBy(chosen, ([text]) => text)
     .entries()
     .map(([text, own]) => {
-      const value = totalOf(own.map(numberOf), order.aggregation);
+      const value = totalOf(numbersOf(own), order.aggregation);
       return { text, key: keyOf(order, value) };
     })
+    .filter(({ key }) => isWanted !== undefined || key > NO_KEY)
     .toArray()
     .sort((left, right) => right.key - left.key);
   const kept = isWanted === undefined ? keyed.slice(0, world.heads) : keyed;
@@ -73,8 +80,8 @@ function headOf(
     table: tableOf(inHead, kept.length, (text) => places.get(text) ?? 0, hasSums),
     hashes: Int32Array.from(kept, ({ text }) => hashOf(text, world)),
     keys: Float64Array.from(kept, ({ key }) => key),
-    tail: keyed[kept.length]?.key ?? Number.NEGATIVE_INFINITY,
-    isKeyed: true,
+    tail: keyed[kept.length]?.key ?? NO_KEY,
+    isKeyed: numbersOf(chosen).length === chosen.length,
     *numbersIn(table: ValueTable, wanted: Uint32Array): Units<Int32Array> {
       yield;
       return Int32Array.from(wanted, (place) => {
@@ -93,19 +100,21 @@ function tableOf(
   hasSums: boolean,
 ): MetricTableData {
   const zeros = (): Float64Array<ArrayBuffer> => new Float64Array(groupCount);
-  const [eventCounts, totals] = [zeros(), zeros()];
+  const [eventCounts, counts, totals] = [zeros(), zeros(), zeros()];
   const mins = zeros().fill(Number.POSITIVE_INFINITY);
   const maxs = zeros().fill(Number.NEGATIVE_INFINITY);
   for (const [text, number] of events) {
     const group = groupOf(text);
     eventCounts[group]++;
+    if (number === undefined) continue;
+    counts[group]++;
     totals[group] += number;
     mins[group] = Math.min(mins[group], number);
     maxs[group] = Math.max(maxs[group], number);
   }
   const sums = { groupCount, totals: [totals], large: new Map(), doubles: NONE };
   const summary = {
-    ...{ groupCount, counts: eventCounts.slice(), numberCounts: eventCounts.slice(), mins, maxs },
+    ...{ groupCount, counts, numberCounts: counts.slice(), mins, maxs },
     longBounds: { mins: new Map(), maxs: new Map() },
     sums: hasSums ? { ...sums, compensations: NONE } : undefined,
     quantiles: undefined,
@@ -114,7 +123,8 @@ function tableOf(
   return { eventCounts, summaries: new Map([['custom.n', summary]]) };
 }
 
-function totalOf(numbers: readonly number[], aggregation: Aggregation): number {
+function totalOf(numbers: readonly number[], aggregation: Aggregation): number | null {
+  if (numbers.length === 0) return null;
   const sum = numbers.reduce((one, other) => one + other, 0);
   if (aggregation === 'sum') return sum;
   if (aggregation === 'avg') return sum / numbers.length;
@@ -126,7 +136,8 @@ t.test(
   'the first by a metric are those of all, whatever heads tell and hashes collide',
   async (t) => {
     const eventsOf = (least: number): fc.Arbitrary<Event[][]> => {
-      const event = fc.tuple(fc.nat({ max: 30 }), fc.integer({ min: least, max: 60 }));
+      const number = fc.integer({ min: least, max: 60 });
+      const event = fc.tuple(fc.nat({ max: 30 }), fc.option(number, { nil: undefined, freq: 9 }));
       const part = fc.array(event, { minLength: 1, maxLength: 60 });
       return fc.array(part, { minLength: 1, maxLength: 4 });
     };
@@ -162,9 +173,10 @@ t.test(
             .sort((a, b) => order.sign * (b.rank - a.rank) || (a.text < b.text ? -1 : 1))
             .slice(0, limit);
         const byText = Map.groupBy(world.parts.flat(), ([text]) => text);
-        const wanted = [...byText].map(([text, own]): Ranked => {
-          const rank = totalOf(own.map(numberOf), aggregation);
-          return { text: textOf(text), rank, count: found.areAll ? own.length : 0 };
+        const wanted = [...byText].flatMap(([text, own]): Ranked[] => {
+          const rank = totalOf(numbersOf(own), aggregation);
+          if (rank === null) return [];
+          return [{ text: textOf(text), rank, count: found.areAll ? own.length : 0 }];
         });
         const given = found.values.flatMap(({ value, rank, metricOf }): Ranked[] => {
           const key = table.key(value);

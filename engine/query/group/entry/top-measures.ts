@@ -63,10 +63,12 @@ export function* firstMeasured(
 ): Generator<Progress, MeasuredValues | 'full' | 'damaged'> {
   const all = [...task.others, task.by];
   // Of other orders not all that is asked of a value may be in heads.
-  const areAll = task.order.bound === 'sum';
-  const metrics = areAll ? all : [task.by];
+  const mayBeAll = task.order.bound === 'sum';
+  const metrics = mayBeAll ? all : [task.by];
   const heads = yield* measure(metrics);
   if (typeof heads === 'string') return heads;
+  // Heads lack the entries that have events, but nothing to be ordered by.
+  const areAll = mayBeAll && heads.every(({ isKeyed }) => isKeyed);
   const search = new MeasuredSearch(heads, metrics, task);
   let found = yield* tell(search.find(table));
   while (found !== undefined && !Array.isArray(found)) {
