@@ -104,7 +104,8 @@ t.test('whenever workers die, all that was acknowledged is there, whole and once
   let number = 0;
   let refused = 0;
   const sender = async (seed: number): Promise<void> => {
-    for (let round = 0; round < 30; round++) {
+    // A life may end before several that are to die in it, so there may be more rounds.
+    for (let round = 0; round < 30 || rig.deaths.length < 3; round++) {
       const size = 1 + ((round * 7 + seed) % 30);
       const numbers = Array.from({ length: size }, () => number++);
       const note = (round + seed * 5) % 20 === 7 ? `die:${(round + seed) % 6}` : 'well';
@@ -118,7 +119,6 @@ t.test('whenever workers die, all that was acknowledged is there, whole and once
     }
   };
   await Promise.all([0, 1, 2, 3].map(sender));
-  t.ok(rig.deaths.length >= 3, `${rig.deaths.length} deaths`);
   t.ok(refused > 0 && acknowledged.size > 0, `${refused} requests refused`);
   while (rig.intake.gauges().workersUp < 2) await new Promise((resolve) => setTimeout(resolve, 1));
   t.equal((await rig.send('{"n":-1,"group":-1,"size":1}')).status, 200, 'it goes on');
