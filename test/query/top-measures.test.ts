@@ -92,7 +92,7 @@ function headOf(
   };
 }
 
-/** What a table of metrics has of events, whose groups are those of their texts. */
+/** The data of a table of metrics for events, whose groups are those of their texts. */
 function tableOf(
   events: readonly Event[],
   groupCount: number,
