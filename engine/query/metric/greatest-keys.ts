@@ -2,7 +2,6 @@ import { NO_KEY } from './group-keys.ts';
 
 /** The greatest of some keys, as many as `count`, in a heap. */
 export class GreatestKeys {
-  greatest = NO_KEY;
   readonly #heap: Float64Array;
 
   constructor(count: number) {
@@ -18,7 +17,6 @@ export class GreatestKeys {
   offer(key: number): void {
     const heap = this.#heap;
     if (key <= heap[0]) return;
-    if (key > this.greatest) this.greatest = key;
     const { length } = heap;
     let at = 0;
     for (let next = 1; next < length; next = at * 2 + 1) {

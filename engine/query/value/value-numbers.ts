@@ -11,6 +11,8 @@ import { encodeText } from '../filter/text.ts';
 export const ValueKind = { NUMBER: 0, LONG_NUMBER: 1, STRING: 2, DATE: 3, BOOLEAN: 4 } as const;
 /** Bits that a `ValueKind` takes. */
 export const KIND_BITS = 3;
+/** The bits of a hash that are the kind of its value. */
+export const KIND_MASK = (1 << KIND_BITS) - 1;
 /** Bits of a hash of a value. */
 export const HASH_BITS = 31;
 

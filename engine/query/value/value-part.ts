@@ -1,6 +1,4 @@
-import { HASH_BITS, KIND_BITS } from './value-numbers.ts';
-
-const KIND_MASK = (1 << KIND_BITS) - 1;
+import { HASH_BITS, KIND_MASK } from './value-numbers.ts';
 
 /** A part of all values. */
 export interface ValuePart {

@@ -6,12 +6,11 @@ import { compareDecimals, decimalText, NumberReader } from '../filter/decimal.ts
 import { compareText, encodeText } from '../filter/text.ts';
 import type { BucketKey } from '../model/query.ts';
 import { firstSlot, HashPages, NUMBER_SLOTS, nextSlot } from './hash-pages.ts';
-import { HASH_BITS, KIND_BITS, TEXT_NEEDED, ValueKind, ValueNumbers } from './value-numbers.ts';
-import type { ValuePart } from './value-part.ts';
+import { KIND_MASK, TEXT_NEEDED, ValueKind, ValueNumbers } from './value-numbers.ts';
+import { HashHeads, headsOf, type ValuePart } from './value-part.ts';
 
 const { NUMBER, LONG_NUMBER, STRING, DATE, BOOLEAN } = ValueKind;
 const reader = new NumberReader();
-const KIND_MASK = (1 << KIND_BITS) - 1;
 const CAPACITY_MIN = 64;
 /** Values of a page, as a power of two. */
 const PAGE_BITS = 13;
@@ -21,8 +20,6 @@ const PAGE_MASK = PAGE_VALUES - 1;
 const BYTES_MIN = 1_024;
 const BYTES_MAX = 1 << 20;
 const BYTES_MORE = 1.03;
-const FROZEN_BITS = 16;
-const FROZEN_SHIFT = HASH_BITS - FROZEN_BITS;
 
 /** Values that follow each other: PAGE_VALUES of them but for the last page. */
 interface ValuePage {
@@ -50,10 +47,8 @@ export class ValueTable extends ValueNumbers {
   #count = 0;
   #pages: ValuePage[] = [];
   readonly #slots = new HashPages(NUMBER_SLOTS);
-  #frozen = false;
-  /** Once there will be no others: the hashes that there are, without kinds, and 1 at their first bits. */
-  #frozenHashes = new Set<number>();
-  #frozenHeads = new Uint8Array(0);
+  /** The hashes that there are, once there will be no others. */
+  #frozen: HashHeads | undefined;
 
   constructor(seed: number, part?: ValuePart) {
     super(seed);
@@ -91,26 +86,17 @@ export class ValueTable extends ValueNumbers {
   }
 
   get usesHashes(): boolean {
-    return this.#frozen || this.#part !== undefined;
+    return this.#frozen !== undefined || this.#part !== undefined;
   }
 
   ofHash(hash: number): number {
-    if (this.#frozen) {
-      if (this.#frozenHeads[hash >>> FROZEN_SHIFT] === 0) return -1;
-      if (!this.#frozenHashes.has(hash & ~KIND_MASK)) return -1;
-    }
+    if (this.#frozen?.has(hash) === false) return -1;
     return this.#part === undefined || this.#part.has(hash) ? TEXT_NEEDED : -1;
   }
 
   /** From now on new values get no number. */
   freeze(): void {
-    this.#frozen = true;
-    this.#frozenHeads = new Uint8Array(1 << FROZEN_BITS);
-    this.#frozenHashes.clear();
-    for (let value = 0; value < this.#count; value++) {
-      this.#frozenHeads[this.#hash(value) >>> FROZEN_SHIFT] = 1;
-      this.#frozenHashes.add(this.#hash(value) & ~KIND_MASK);
-    }
+    this.#frozen = new HashHeads(headsOf(this.hashes()));
   }
 
   /** The number of a bucket's key, also one of another part; -1 when it is no value. */
@@ -264,7 +250,7 @@ export class ValueTable extends ValueNumbers {
       }
       slot = nextSlot(page, slot, 2);
     }
-    if (this.#frozen) return -1;
+    if (this.#frozen !== undefined) return -1;
     page[slot] = this.#count + 1;
     page[slot + 1] = hash;
     this.#slots.took(hash);

@@ -3,8 +3,9 @@ import { inParts, Pace, type Units } from '../../../base/pause.ts';
 import { plainValues } from '../../../packed/cells.ts';
 import { grow } from '../../../packed/growth.ts';
 import { findValues } from '../../../packed/packed.ts';
+import { GreatestKeys } from '../../metric/greatest-keys.ts';
 import { eachRow } from '../../model/bitmap.ts';
-import { firstAt, isDamage } from '../../model/source.ts';
+import { isDamage } from '../../model/source.ts';
 import { type CountedEntries, HEADS } from '../../value/counted-values.ts';
 import { NumberedHashes } from '../../value/numbered-hashes.ts';
 import { KIND_BITS } from '../../value/value-numbers.ts';
@@ -449,13 +450,7 @@ function sumsOf({ count }: NumberedHashes, hits: Hits, counts: Uint32Array): Flo
 
 /** The `limit`-th greatest of some numbers; 0 when not so many are above. */
 function greatest(numbers: Float64Array, limit: number): number {
-  const first = new Float64Array(limit);
-  for (let at = 0; at < numbers.length; at++) {
-    const number = numbers[at];
-    if (number <= first[0]) continue;
-    const end = firstAt(first, number);
-    first.copyWithin(0, 1, end);
-    first[end - 1] = number;
-  }
-  return first[0];
+  const first = new GreatestKeys(limit);
+  for (let at = 0; at < numbers.length; at++) first.offer(numbers[at]);
+  return Math.max(first.least, 0);
 }
