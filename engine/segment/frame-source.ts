@@ -5,6 +5,7 @@ import type { DiskFile } from '../base/file.ts';
 import { REGION_ALIGNMENT, type Region } from '../column/chunk.ts';
 import type { Scratch } from '../column/entries.ts';
 import { decompress } from '../packed/compress.ts';
+import { free } from '../packed/growth.ts';
 import {
   type BlockRef,
   FRAME_HEADER_BYTES,
@@ -59,20 +60,12 @@ export class FrameSource {
   /** Heads of streams that were read alone, by position. */
   readonly #windows = new Map<number, Uint8Array>();
 
-  /**
-   * `checked`: where regions begin in the file that were found right; they are not checked again. `room`: memory in
-   * which the whole frame stays.
-   */
-  constructor(
-    source: Pick<DiskFile, 'read'>,
-    ref: BlockRef,
-    { checked, room }: { checked?: Set<number> | undefined; room?: Uint8Array | undefined } = {},
-  ) {
+  /** `checked`: where regions begin in the file that were found right; they are not checked again. */
+  constructor(source: Pick<DiskFile, 'read'>, ref: BlockRef, checked?: Set<number>) {
     this.#source = source;
     this.#ref = ref;
     this.#checked = checked;
-    const firstBytes = room === undefined ? Math.min(ref.bytes, FIRST_READ_BYTES) : ref.bytes;
-    this.#first = this.#read(0, firstBytes, room);
+    this.#first = this.#read(0, Math.min(ref.bytes, FIRST_READ_BYTES));
   }
 
   /** Bytes of memory that it keeps now, with those of the meta that it gave. */
@@ -107,11 +100,23 @@ export class FrameSource {
   meta(header: FrameHeader): Uint8Array {
     const { offset, bytes } = this.#ref;
     const stored = this.#at(FRAME_HEADER_BYTES, header.metaBytes);
+    const meta = checkedMeta(stored, header);
     if (header.kind === FrameKind.DIRECTORY) {
       this.#regions = { from: 0, to: offset };
       this.#first = NO_BYTES;
-    } else this.#regions = { from: offset + regionsStartOf(header), to: offset + bytes };
-    return checkedMeta(stored, header);
+      return meta;
+    }
+    this.#regions = { from: offset + regionsStartOf(header), to: offset + bytes };
+    // The meta stays longer than the bytes that were read with it.
+    const isView = meta.buffer === this.#first.buffer;
+    return isView && bytes > FIRST_READ_BYTES ? meta.slice() : meta;
+  }
+
+  /** Frees the bytes that were read at first, unless they are the whole frame. After `meta`. */
+  freeFirst(): void {
+    if (this.#first === NO_BYTES || this.#first.length === this.#ref.bytes) return;
+    free(this.#first);
+    this.#first = NO_BYTES;
   }
 
   /** The bytes of a region; in `scratch`, when it is given and as long, until it is used again. */

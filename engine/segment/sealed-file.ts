@@ -268,7 +268,7 @@ export class SealedFile implements DictionarySource {
   }
 
   #head(ref: BlockRef): BlockHead {
-    return readHead(this.#source, ref, { checked: this.#checked });
+    return readHead(this.#source, ref, this.#checked);
   }
 
   #footerBytes(): FooterBytes {

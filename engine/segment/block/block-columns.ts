@@ -161,6 +161,14 @@ export class BlockColumns {
     this.overflow?.forget();
   }
 
+  /** Lets go of all but outlines: what is read once is not needed again. */
+  forget(): void {
+    this.#entries = [];
+    this.#entriesBytes = 0;
+    this.#infos = undefined;
+    this.overflow?.forget();
+  }
+
   #info({ path, kind, presentCount }: ColumnOutline, index: number): ColumnInfo {
     const info = { path: this.#head.paths[path], kind, presentCount };
     const hasZone = index < this.#table.length && hasZones(kind);

@@ -142,13 +142,13 @@ export class BlockHead {
 }
 
 /**
- * Reads header and meta of the block at `ref`; `more` as for `FrameSource`. Throws CORRUPTION naming the place, and
+ * Reads header and meta of the block at `ref`; `checked` as for `FrameSource`. Throws CORRUPTION naming the place, and
  * what `source` throws.
  */
 export function readHead(
   source: Pick<DiskFile, 'read'>,
   ref: BlockRef,
-  more?: ConstructorParameters<typeof FrameSource>[2],
+  checked?: Set<number>,
 ): BlockHead {
-  return placed(ref, () => new BlockHead(ref, new FrameSource(source, ref, more)));
+  return placed(ref, () => new BlockHead(ref, new FrameSource(source, ref, checked)));
 }

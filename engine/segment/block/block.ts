@@ -103,6 +103,7 @@ export class Block {
   /** For one who reads all of it: `kernel` makes derived texts, and what was read of the file is freed by `forget`. */
   readWhole(kernel: DeriveKernel | undefined): void {
     this.deriveBy(kernel);
+    this.head.source.freeFirst();
     this.#regions.collect();
   }
 
@@ -250,7 +251,7 @@ export class Block {
     this.#keys.free();
     this.#keys = this.#newKeys();
     this.forgetValues();
-    this.#all.overflow?.forget();
+    this.#all.forget();
     this.#chunks.forgetRows();
     this.#regions.free();
   }
@@ -461,9 +462,9 @@ export class Block {
 }
 
 /**
- * Opens the block at `ref`: reads its header and meta; the rest when it is asked for, or at once into `room`. Throws
- * CORRUPTION naming the place when they are not what was written there, and what `source` throws.
+ * Opens the block at `ref`: reads its header and meta; the rest when it is asked for. Throws CORRUPTION naming the
+ * place when they are not what was written there, and what `source` throws.
  */
-export function openBlock(source: Pick<DiskFile, 'read'>, ref: BlockRef, room?: Uint8Array): Block {
-  return new Block(readHead(source, ref, { room }));
+export function openBlock(source: Pick<DiskFile, 'read'>, ref: BlockRef): Block {
+  return new Block(readHead(source, ref));
 }

@@ -40,19 +40,12 @@ export interface Source {
   weights: Uint32Array | undefined;
 }
 
-/** Bytes of frames of log blocks that stay in memory as a whole. */
-const FRAMES_BYTES_MAX = 32 * 1024 * 1024;
-/** A frame of more has large regions, of which reading takes little: those of small ones take a call each. */
-const FRAME_BYTES_MAX = 512 * 1024;
-
 /** The files that blocks are read from, each opened once. */
 class SourceFiles {
   readonly #disk: Disk;
   readonly #pathOf: (sealed: boolean, segment: number) => string;
   readonly #files = new Map<string, DiskFile>();
   readonly #sealed = new Map<number, SealedFile>();
-  readonly #frames: Uint8Array[] = [];
-  #framesBytes = 0;
 
   constructor(disk: Disk, pathOf: (sealed: boolean, segment: number) => string) {
     this.#disk = disk;
@@ -61,19 +54,7 @@ class SourceFiles {
 
   /** Throws CORRUPTION. */
   open(ref: BlockRef): Block {
-    return ref.sealed
-      ? this.#sealedFile(ref).open(ref)
-      : openBlock(this.#file(ref), ref, this.#room(ref));
-  }
-
-  /** Memory for a frame; `undefined` when it does not stay. */
-  #room({ bytes }: BlockRef): Uint8Array | undefined {
-    const isKept = bytes <= FRAME_BYTES_MAX && this.#framesBytes + bytes <= FRAMES_BYTES_MAX;
-    if (!isKept) return undefined;
-    this.#framesBytes += bytes;
-    const frame = new Uint8Array(bytes);
-    this.#frames.push(frame);
-    return frame;
+    return ref.sealed ? this.#sealedFile(ref).open(ref) : openBlock(this.#file(ref), ref);
   }
 
   /** Bytes of the dictionaries that sealed sources have open. */
@@ -92,7 +73,6 @@ class SourceFiles {
     for (const file of this.#files.values()) file.close();
     this.#files.clear();
     this.#sealed.clear();
-    free(...this.#frames);
   }
 
   #file({ sealed, segment }: BlockRef): DiskFile {
