@@ -13,6 +13,7 @@ import {
 } from './protocol.ts';
 import { NOT_STORED } from './refusal.ts';
 import { SLOT_PADDING_BYTES, SLOT_UNIT_BYTES, type Slot, type Slots } from './slots.ts';
+import { Numbered } from './turns/numbered.ts';
 
 /** A slot for lines is filled up to here before it is handed over within one turn of the event loop. */
 export const LINES_SLOT_BYTES = 4 * SLOT_UNIT_BYTES - SLOT_PADDING_BYTES;
@@ -114,12 +115,11 @@ export class IngestWorkerHandle implements LineSink {
   readonly slots: Slots;
   readonly #nowMs: () => number;
   readonly #observe: OutcomeObserver;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Numbered<Pending>();
   readonly #lines = new Map<LineOrigin, OpenLines>();
   #port: TaskPort;
   #tasks: IngestTask[] = [];
   #bodies = new PlainBodies();
-  #nextTask = 0;
   #unreadBytes = 0;
   /** Pending tasks that are small bodies. */
   #senderCount = 0;
@@ -168,10 +168,9 @@ export class IngestWorkerHandle implements LineSink {
    */
   give(slot: Slot, body: Omit<BodyTask, 'task' | 'start'>, waiter: Waiter): void {
     const { channel, bytes, key, dry } = body;
-    const task = this.#nextTask++;
     const isSmall = bytes <= SMALL_BODY_BYTES && dry === undefined;
     const isDry = dry !== undefined;
-    this.#await(task, {
+    const task = this.#await({
       channel,
       slot,
       bytes,
@@ -273,7 +272,7 @@ export class IngestWorkerHandle implements LineSink {
     this.#dead = true;
     this.#tasks = [];
     this.#bodies = new PlainBodies();
-    for (const task of [...this.#pending.keys()]) this.#outcome(lost(task));
+    for (const task of [...this.#pending.numbers()]) this.#outcome(lost(task));
   }
 
   /** Another worker has taken the place of the one that died, on the same memory. */
@@ -282,10 +281,11 @@ export class IngestWorkerHandle implements LineSink {
     this.#dead = false;
   }
 
-  #await(task: number, pending: Pending): void {
-    this.#pending.set(task, pending);
+  /** Awaits the end of a task; returns its number. */
+  #await(pending: Pending): number {
     this.#unreadBytes += pending.bytes;
     if (pending.isSmall) this.#senderCount++;
+    return this.#pending.add(pending);
   }
 
   #give(task: IngestTask, patienceMs?: number): void {
@@ -329,10 +329,9 @@ export class IngestWorkerHandle implements LineSink {
       for (const { source, bytes } of sources) source.settled(bytes, status === 200, hasKey);
     };
     const { channel } = origin;
-    const task = this.#nextTask++;
     const { filledBytes: bytes } = open;
     const none = { key: undefined, isSmall: false, isDry: false };
-    this.#await(task, { channel, slot, bytes, sources, ...none, waiter: { done } });
+    const task = this.#await({ channel, slot, bytes, sources, ...none, waiter: { done } });
     const given: LinesTask = {
       type: 'lines',
       channel,

@@ -1,5 +1,6 @@
 import type { Intake } from '../ingest/intake.ts';
 import { SLOT_PADDING_BYTES, SLOT_UNIT_BYTES, type Slot } from '../ingest/slots.ts';
+import { Numbered } from '../ingest/turns/numbered.ts';
 import type { IngestWorkerHandle } from '../ingest/worker-handle.ts';
 
 /** Bytes of a slot at first, whatever length was declared. A larger slot follows the bytes that came. */
@@ -17,7 +18,7 @@ export type BodyProgress = 'taken' | 'large' | 'full';
 export class BodyRoom {
   readonly #intake: Pick<Intake, 'reserve'>;
   readonly #nowMs: () => number;
-  readonly #bodies = new Set<InputBody>();
+  readonly #bodies = new Numbered<InputBody>();
   /** Since when none has found room. */
   #fullSinceMs: number | undefined;
 
@@ -42,7 +43,7 @@ export class BodyRoom {
     const fullBytes = Math.min(bytes ?? bytesMax, bytesMax);
     const sizes = { fullBytes, bytesMax };
     const body = new InputBody(this, place, sizes, this.#nowMs(), gaveWay);
-    this.#bodies.add(body);
+    body.number = this.#bodies.add(body);
     return body;
   }
 
@@ -70,7 +71,9 @@ export class BodyRoom {
 
   /** A body is whole, or over. */
   end(body: InputBody): void {
-    this.#bodies.delete(body);
+    if (body.number === undefined) return;
+    this.#bodies.delete(body.number);
+    body.number = undefined;
   }
 
   /**
@@ -101,6 +104,8 @@ interface BodySizes {
 export class InputBody {
   readonly thread: IngestWorkerHandle;
   readonly begunMs: number;
+  /** Number in its room, while it is there. */
+  number: number | undefined;
   readonly #room: BodyRoom;
   readonly #sizes: BodySizes;
   readonly #gaveWay: () => void;
