@@ -23,10 +23,10 @@ import { Nesting, type PassStage } from './nesting.ts';
 import type { GroupShare } from './pass.ts';
 import type { LeastSpec, VisitorData, VisitorSpec } from './shared-scan.ts';
 
-/** Bounds of all parents together, as a power of two: 16 MiB of them. */
-const BOUND_BITS = 22;
+/** Bounds of all parents together, as a power of two: 8 MiB of them, beyond which threads wait for memory together. */
+const BOUND_BITS = 21;
 /** Bounds of a parent at least, or too many values share one, and at most: as many stay in the caches of a core. */
-const BOUND_BITS_MIN = 16;
+const BOUND_BITS_MIN = 15;
 const BOUND_BITS_MAX = 20;
 /**
  * Values whose bounds are the greatest, which are looked for before any is accepted: more by numbers, since values of

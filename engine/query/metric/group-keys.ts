@@ -1,9 +1,9 @@
 import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import { POWERS_OF_TEN } from '../../column/number-text.ts';
 import type { Aggregation, BucketOrder, MetricValue } from '../model/query.ts';
-import type { SummaryData } from './metric.ts';
 import type { MetricTableData } from './metric-table.ts';
 import { Sums } from './sum.ts';
+import type { SummaryData } from './summary-data.ts';
 
 /** Key of a group that has no value to be ordered by. */
 export const NO_KEY = Number.NEGATIVE_INFINITY;

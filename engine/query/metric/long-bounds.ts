@@ -28,6 +28,13 @@ export class LongBounds {
     return (mins.size + maxs.size) * ENTRY_BYTES + this.#characters * 2;
   }
 
+  /** Takes all bounds away. */
+  clear(): void {
+    this.data.mins.clear();
+    this.data.maxs.clear();
+    this.#characters = 0;
+  }
+
   /** Widens the bounds of a group by the number that `text` says, of which `value` is the nearest double. */
   add(group: number, value: number, text: string): void {
     this.addLeast(group, { value, text });

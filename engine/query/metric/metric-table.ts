@@ -17,9 +17,10 @@ import type {
 import { columnsAt } from '../scan/scan.ts';
 import type { GroupRuns, Pairs } from '../value/pairs.ts';
 import { ValueHash } from '../value/value-hash.ts';
-import { Summary, type SummaryData } from './metric.ts';
+import { Summary } from './metric.ts';
 import { countPairs, isTallied } from './number-kernels.ts';
 import { isLight } from './percent.ts';
+import type { SummaryData } from './summary-data.ts';
 
 /** Rows of a block in cells, with their number by cell. */
 export interface CountedCells {
@@ -76,6 +77,12 @@ export class MetricTable {
   /** Frees most of its memory at once; it is not to be used any more. */
   free(): void {
     for (const summary of this.#summaries.values()) summary.free();
+  }
+
+  /** Takes all events away, and keeps the memory: of light metrics. */
+  clear(): void {
+    this.#eventCounts.fill(0);
+    for (const summary of this.#summaries.values()) summary.clear();
   }
 
   /** Makes room for groups 0 to `groupCount - 1`. */

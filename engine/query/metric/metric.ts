@@ -5,6 +5,7 @@ import type {
   Column,
   DateColumn,
   NumberColumn,
+  Presence,
   StringColumn,
 } from '../../column/column.ts';
 import { type KeptEntries, PIECE_ENTRIES, Scratch, SumKey } from '../../column/entries.ts';
@@ -20,10 +21,11 @@ import type { Aggregation, MetricValue } from '../model/query.ts';
 import { Elements, ElementType, WantedIds } from '../value/elements.ts';
 import { type GroupRuns, Pairs } from '../value/pairs.ts';
 import type { ValueHash } from '../value/value-hash.ts';
-import { Cardinalities, type CardinalitiesData } from './cardinality.ts';
+import { Cardinalities } from './cardinality.ts';
 import { DistinctNumbers } from './distinct-numbers.ts';
-import { LongBounds, type LongBoundsData } from './long-bounds.ts';
+import { LongBounds } from './long-bounds.ts';
 import {
+  addUnpacked,
   countPairs,
   divisorOf,
   isPresent,
@@ -34,10 +36,11 @@ import {
   widenBounds,
 } from './number-kernels.ts';
 import { PERCENT } from './percent.ts';
-import { Quantiles, type QuantilesData } from './quantile.ts';
+import { Quantiles } from './quantile.ts';
 import { placesOf } from './quantile-code.ts';
 import { SharedStrings } from './shared-strings.ts';
-import { Sums, type SumsData } from './sum.ts';
+import { Sums } from './sum.ts';
+import type { SummaryData } from './summary-data.ts';
 
 /** Rows from which on it is quicker to count ranks than to tally codes. */
 const SPREAD_MIN = 1_024;
@@ -48,19 +51,6 @@ const reader = new NumberReader();
 const NUMBERS = new SumKey<Summary>('numbers');
 const BOUNDS: ReadonlySet<Aggregation> = new Set(['min', 'max']);
 const FIRST = Uint32Array.of(0);
-
-/** A summary as plain data. */
-export interface SummaryData {
-  groupCount: number;
-  counts: Float64Array<ArrayBuffer>;
-  numberCounts: Float64Array<ArrayBuffer>;
-  mins: Float64Array<ArrayBuffer>;
-  maxs: Float64Array<ArrayBuffer>;
-  longBounds: LongBoundsData;
-  sums: SumsData | undefined;
-  quantiles: QuantilesData | undefined;
-  cardinalities: CardinalitiesData | undefined;
-}
 
 /**
  * Facts about the values of one path that aggregations need, by group. Mergeable; owned by one thread.
@@ -119,6 +109,17 @@ export class Summary {
   /** Frees most of its memory at once; it is not to be used any more. */
   free(): void {
     this.#quantiles?.free();
+  }
+
+  /** Takes all that was added away, and keeps the memory: of light aggregations. */
+  clear(): void {
+    assert(this.#quantiles === undefined && this.#cardinalities === undefined, 'light ones');
+    this.#counts.fill(0);
+    this.#numberCounts.fill(0);
+    this.#mins.fill(Number.POSITIVE_INFINITY);
+    this.#maxs.fill(Number.NEGATIVE_INFINITY);
+    this.#longBounds.clear();
+    this.#sums?.clear();
   }
 
   /** Makes room for groups 0 to `groupCount - 1`. */
@@ -293,6 +294,8 @@ export class Summary {
   /** Adds numbers that a column holds as mantissas or doubles. */
   #addPlain(column: NumberColumn, pairs: Pairs): void {
     const { scale } = column;
+    const totals = [this.#numberCounts, this.#mins, this.#maxs] as const;
+    if (this.#quantiles === undefined && addUnpacked(column, pairs, this.#sums, ...totals)) return;
     const mantissas = this.#mantissas.of(column, pairs);
     countPairs(pairs, this.#numberCounts);
     if (this.#sums !== undefined) {
@@ -471,28 +474,23 @@ export class Summary {
     }
   }
 
-  #addDates(column: DateColumn, pairs: Pairs): void {
-    const { presence, values, forms } = column;
-    const cardinalities = this.#cardinalities;
-    for (let at = 0; at < pairs.count; at++) {
-      const row = pairs.rows[at];
-      if (!isPresent(presence, row)) continue;
-      if (this.#countsValues) this.#counts[pairs.groups[at]]++;
-      if (cardinalities === undefined) continue;
-      this.#hash.date(values[row], forms[row]);
-      cardinalities.add(pairs.groups[at], this.#hash.low, this.#hash.high);
-    }
+  #addDates({ presence, values, forms }: DateColumn, pairs: Pairs): void {
+    this.#addPresent(presence, pairs, (row) => this.#hash.date(values[row], forms[row]));
   }
 
-  #addBooleans(column: BooleanColumn, pairs: Pairs): void {
-    const { presence, values } = column;
+  #addBooleans({ presence, values }: BooleanColumn, pairs: Pairs): void {
+    this.#addPresent(presence, pairs, (row) => this.#hash.boolean(hasRow(values, row)));
+  }
+
+  /** Adds values that are no numbers; `hash` makes that of a row. */
+  #addPresent(presence: Presence, pairs: Pairs, hash: (row: number) => void): void {
     const cardinalities = this.#cardinalities;
     for (let at = 0; at < pairs.count; at++) {
       const row = pairs.rows[at];
       if (!isPresent(presence, row)) continue;
       if (this.#countsValues) this.#counts[pairs.groups[at]]++;
       if (cardinalities === undefined) continue;
-      this.#hash.boolean(hasRow(values, row));
+      hash(row);
       cardinalities.add(pairs.groups[at], this.#hash.low, this.#hash.high);
     }
   }

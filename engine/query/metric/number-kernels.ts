@@ -8,6 +8,7 @@ import { TALLIED_MAX } from '../../packed/plain-tally.ts';
 import { type Bitmap, hasRow } from '../model/bitmap.ts';
 import type { Pairs } from '../value/pairs.ts';
 import type { LongBounds } from './long-bounds.ts';
+import type { Sums, UnpackedNumbers } from './sum.ts';
 
 /** Numbers up to which those of a column are read as they are packed. */
 export const PACKED_MAX = 2 ** 31 - 2;
@@ -66,6 +67,15 @@ export function divisorOf({ scale }: NumberColumn): number {
   return scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
 }
 
+/** The numbers of a column where they are packed, good until others are read; `undefined` where they are not. */
+export function unpackedOf(column: NumberColumn): UnpackedNumbers | undefined {
+  const coded = column.coded();
+  const packed = coded?.codes ?? column.packed(PACKED_MAX);
+  if (packed === undefined) return undefined;
+  const codes = unpackedView(packed, coded === undefined ? PACKED_MAX : coded.table.length - 1);
+  return codes && { codes, table: coded?.table };
+}
+
 /** Numbers of columns by row, as they are needed, in memory that the next column uses again. */
 export class RowNumbers {
   #mantissas = new Float64Array(0);
@@ -75,18 +85,15 @@ export class RowNumbers {
    * they mean nothing.
    */
   of(column: NumberColumn, { rows, count }: Pairs): Float64Array {
-    const coded = column.coded();
-    const packed = coded?.codes ?? column.packed(PACKED_MAX);
-    if (packed === undefined) return column.mantissas;
-    const last = coded === undefined ? PACKED_MAX : coded.table.length - 1;
-    const found = unpackedView(packed, last);
-    if (found === undefined) return column.mantissas;
-    if (this.#mantissas.length < found.length) this.#mantissas = new Float64Array(found.length);
+    const unpacked = unpackedOf(column);
+    if (unpacked === undefined) return column.mantissas;
+    const { codes, table } = unpacked;
+    if (this.#mantissas.length < codes.length) this.#mantissas = new Float64Array(codes.length);
     const mantissas = this.#mantissas;
-    if (coded === undefined) {
-      for (let at = 0; at < count; at++) mantissas[rows[at]] = found[rows[at]] - 1;
+    if (table === undefined) {
+      for (let at = 0; at < count; at++) mantissas[rows[at]] = codes[rows[at]] - 1;
     } else {
-      for (let at = 0; at < count; at++) mantissas[rows[at]] = coded.table[found[rows[at]]];
+      for (let at = 0; at < count; at++) mantissas[rows[at]] = table[codes[rows[at]]];
     }
     return mantissas;
   }
@@ -129,4 +136,50 @@ export function widenBounds(
     if (Math.abs(max) >= exactMax) long.addGreatest(group, longNumber(max));
     else if (hasMaxs && max / divisor > maxs[group]) maxs[group] = max / divisor;
   }
+}
+
+/**
+ * Adds the numbers of a column that are packed in one loop: to the counts of groups, and to either sums or bounds.
+ * False, and nothing is done, where more is wanted, or where that cannot be. `mins` or `maxs` is empty when it is not.
+ */
+export function addUnpacked(
+  column: NumberColumn,
+  pairs: Pairs,
+  sums: Sums | undefined,
+  counts: Float64Array,
+  mins: Float64Array,
+  maxs: Float64Array,
+): boolean {
+  const hasBoth = mins.length > 0 && maxs.length > 0;
+  const isOne = sums === undefined ? !hasBoth : mins.length + maxs.length === 0;
+  if (!isOne || (sums !== undefined && column.scale === SCALE_DOUBLE)) return false;
+  const numbers = unpackedOf(column);
+  if (numbers === undefined) return false;
+  sums?.addUnpacked(pairs, numbers, column.scale, counts);
+  return sums !== undefined || widenUnpacked(numbers, divisorOf(column), pairs, counts, mins, maxs);
+}
+
+/** The same for bounds, of which `mins` or `maxs` are not empty; not done when numbers may lie between doubles. */
+function widenUnpacked(
+  { codes, table }: UnpackedNumbers,
+  divisor: number,
+  { rows, groups, count }: Pairs,
+  counts: Float64Array,
+  mins: Float64Array,
+  maxs: Float64Array,
+): boolean {
+  const exactMax = divisor === 1 ? Number.POSITIVE_INFINITY : MANTISSA_EXACT_MAX;
+  if (table?.some((mantissa) => Math.abs(mantissa) >= exactMax) === true) return false;
+  const values = table?.map((mantissa) => mantissa / divisor);
+  const isLeast = mins.length > 0;
+  const bounds = isLeast ? mins : maxs;
+  const sign = isLeast ? -1 : 1;
+  for (let at = 0; at < count; at++) {
+    const group = groups[at];
+    const code = codes[rows[at]];
+    const value = values === undefined ? (code - 1) / divisor : values[code];
+    counts[group]++;
+    if ((value - bounds[group]) * sign > 0) bounds[group] = value;
+  }
+  return true;
 }

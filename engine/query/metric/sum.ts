@@ -13,6 +13,12 @@ const MANTISSA_EXACT_MAX = 1e15;
 const LARGE_BYTES = 100;
 const NOTHING = new Float64Array(0);
 
+/** Numbers of a column by row, as they are unpacked: mantissas + 1, or codes of the mantissas of `table`. */
+export interface UnpackedNumbers {
+  codes: Uint32Array;
+  table: Float64Array | undefined;
+}
+
 /** Sums as plain data. */
 export interface SumsData {
   groupCount: number;
@@ -87,6 +93,39 @@ export class Sums {
         totals[group] = mantissa;
       }
     }
+  }
+
+  /** The same of numbers that are packed; adds the pairs of each group to `counts` besides. */
+  addUnpacked(
+    { rows, groups, count }: Pairs,
+    { codes, table }: UnpackedNumbers,
+    scale: number,
+    counts: Float64Array,
+  ): void {
+    if (count === 0) return;
+    const totals = this.#totalsOf(scale);
+    for (let at = 0; at < count; at++) {
+      const group = groups[at];
+      const code = codes[rows[at]];
+      const mantissa = table === undefined ? code - 1 : table[code];
+      const total = totals[group];
+      const next = total + mantissa;
+      counts[group]++;
+      if (next <= Number.MAX_SAFE_INTEGER && next >= Number.MIN_SAFE_INTEGER) {
+        totals[group] = next;
+      } else {
+        this.#addLarge(group, BigInt(total), scale);
+        totals[group] = mantissa;
+      }
+    }
+  }
+
+  /** Takes all that was added away, and keeps the memory. */
+  clear(): void {
+    for (const totals of this.#totals) totals.fill(0);
+    this.#large = new Map();
+    this.#doubles = NOTHING;
+    this.#compensations = NOTHING;
   }
 
   /** Adds `mantissa / 10^scale` to a group. */

@@ -36,6 +36,17 @@ export class Pairs {
     this.#group(rows.length);
   }
 
+  /** Takes all of `rows`, each in the group that `groups` has by row. */
+  resetTo(rows: Bitmap, groups: Uint32Array): void {
+    this.reserve(rows.length * 32);
+    const list = this.rows;
+    const own = this.groups;
+    const count = listRows(rows, list);
+    if (count === groups.length) own.set(groups);
+    else for (let at = 0; at < count; at++) own[at] = groups[list[at]];
+    this.count = count;
+  }
+
   #group(count: number): void {
     this.groups.fill(0, 0, count);
     this.count = count;

@@ -18,8 +18,10 @@ export interface HeadsSpec {
   hashes?: ReadonlySet<number>;
 }
 
-/** Bits by which hashes are told apart before they are looked up. */
-const HEAD_BITS = 18;
+/** Bits by which hashes are told apart before they are looked up: for so many hashes 1/16 of others come that far. */
+const HEAD_BITS_MIN = 12;
+const HEAD_BITS_MAX = 21;
+const HEAD_BITS_MORE = 4;
 
 /** Such a part. */
 export class HashHeads implements ValuePart {
@@ -41,11 +43,11 @@ export class HashHeads implements ValuePart {
 
 /** The values of some hashes, whose kinds do not matter. */
 export function headsOf(hashes: Iterable<number>): HeadsSpec {
-  const wanted = new Uint8Array(1 << HEAD_BITS);
   const all = new Set<number>();
-  for (const hash of hashes) {
-    all.add(hash & ~KIND_MASK);
-    wanted[hash >>> (HASH_BITS - HEAD_BITS)] = 1;
-  }
-  return { bits: HEAD_BITS, wanted, hashes: all };
+  for (const hash of hashes) all.add(hash & ~KIND_MASK);
+  const needed = Math.ceil(Math.log2(all.size + 1)) + HEAD_BITS_MORE;
+  const bits = Math.min(Math.max(needed, HEAD_BITS_MIN), HEAD_BITS_MAX);
+  const wanted = new Uint8Array(1 << bits);
+  for (const hash of all) wanted[hash >>> (HASH_BITS - bits)] = 1;
+  return { bits, wanted, hashes: all };
 }

@@ -52,6 +52,8 @@ export class EntryMeasures implements BlockVisitor {
   readonly #source: BlockSource;
   readonly #spec: MeasuresSpec;
   #measured: Measured | undefined;
+  /** Table for the next dictionary: pages that are new take longer than zeros in old ones. */
+  #spare: MetricTable | undefined;
   readonly #heads: [EntrySource, HeadData][] = [];
   readonly #level: FieldLevel;
   readonly #tuples = new TupleTable();
@@ -119,18 +121,18 @@ export class EntryMeasures implements BlockVisitor {
     const { table } = measured;
     yield* table.prepare(block);
     const pairs = this.#pairs;
-    pairs.reset(yield* this.#level.among(block, rows));
-    const ids = idsOf(column);
-    const { rows: list, groups, count } = pairs;
-    if (count === 0) return;
-    for (let at = 0; at < count; at++) groups[at] = ids[list[at]];
+    const possible = yield* this.#level.among(block, rows);
+    pairs.resetTo(possible, idsOf(column));
+    if (pairs.count === 0) return;
     table.ensure(column.entryCount + 1);
     table.add(pairs);
     measured.isKeyed &&= hasNumbers(block, this.#spec.order.path);
   }
 
-  settle(): Units<void> {
-    return this.#close();
+  *settle(): Units<void> {
+    yield* this.#close();
+    free(...arraysOf(this.#spare?.data));
+    this.#spare = undefined;
   }
 
   /** The heads of all parts, to be called after the last block. */
@@ -172,7 +174,8 @@ export class EntryMeasures implements BlockVisitor {
     if (this.#measured?.shared === shared) return this.#measured;
     const hashes = yield* shared.hashUnits(this.#level.numbers);
     yield* this.#close();
-    const table = new MetricTable(this.#spec.metrics, this.#source.secret);
+    const table = this.#spare ?? new MetricTable(this.#spec.metrics, this.#source.secret);
+    this.#spare = undefined;
     this.#measured = { ref, shared, hashes, table, isKeyed: true };
     return this.#measured;
   }
@@ -182,10 +185,12 @@ export class EntryMeasures implements BlockVisitor {
     const measured = this.#measured;
     if (measured === undefined) return;
     this.#measured = undefined;
-    const { data } = measured.table;
+    const { table } = measured;
+    const { data } = table;
     if (this.#level.numbers.part === undefined) yield* this.#keepHead(measured, data);
     else yield* this.#keepPart(measured, data);
-    free(...arraysOf(data));
+    table.clear();
+    this.#spare = table;
   }
 
   /** Keeps the entries of the values that are wanted, with those that lie in no dictionary. */
@@ -225,21 +230,23 @@ export class EntryMeasures implements BlockVisitor {
     const isFew = entryCount <= this.#spec.headsMax * HEADS_FEW;
     const headsMax = isFew ? entryCount : this.#spec.headsMax;
     const greatest = new GreatestKeys(headsMax);
-    yield* inParts(entryCount, UNIT_ENTRIES, (from, to) => {
-      for (let entry = from; entry < to; entry++) greatest.offer(keyOf(entry + 1));
-    });
-    const { least } = greatest;
-    const entries: number[] = [];
-    let tied = 0;
+    const places: number[] = [];
+    const placeKeys: number[] = [];
     let tail = NO_KEY;
     yield* inParts(entryCount, UNIT_ENTRIES, (from, to) => {
       for (let entry = from; entry < to; entry++) {
         const key = keyOf(entry + 1);
-        const isHead = key > least || (key === least && key > NO_KEY && tied++ < headsMax);
-        if (isHead) entries.push(entry);
-        else if (key > tail) tail = key;
+        if (key > greatest.least) {
+          greatest.offer(key);
+          places.push(entry);
+          placeKeys.push(key);
+        } else if (key > tail) tail = key;
       }
     });
+    const { least } = greatest;
+    const isHead = (_: number, at: number): boolean => placeKeys[at] >= least;
+    const entries = places.filter(isHead);
+    for (const key of placeKeys) if (key < least && key > tail) tail = key;
     const groups = Uint32Array.from(entries, (entry) => entry + 1);
     const table = new MetricTable(this.#spec.metrics, this.#source.secret);
     table.ensure(groups.length);
@@ -284,9 +291,10 @@ function* numbersOf(
 }
 
 /** Arrays of a table of light metrics. */
-function* arraysOf({ eventCounts, summaries }: MetricTableData): Generator<ArrayBufferView> {
-  yield eventCounts;
-  for (const { counts, numberCounts, mins, maxs, sums } of summaries.values()) {
+function* arraysOf(data: MetricTableData | undefined): Generator<ArrayBufferView> {
+  if (data === undefined) return;
+  yield data.eventCounts;
+  for (const { counts, numberCounts, mins, maxs, sums } of data.summaries.values()) {
     yield* [counts, numberCounts, mins, maxs];
     if (sums !== undefined) yield* sums.totals;
   }
