@@ -52,6 +52,10 @@ export class SharedStringColumn implements StringColumn {
     return this.#ids;
   }
 
+  rest(): void {
+    this.#ids = undefined;
+  }
+
   packed(): PackedValues | undefined {
     return this.#reads.packed();
   }
@@ -191,6 +195,10 @@ export class DictionaryColumn implements StringColumn {
     return this.#ids;
   }
 
+  rest(): void {
+    this.#ids = undefined;
+  }
+
   packed(): PackedValues | undefined {
     return this.#reads.packed();
   }
@@ -243,6 +251,10 @@ export class TextColumn implements StringColumn {
   get ids(): Uint32Array {
     this.#ids ??= this.#reads.ids();
     return this.#ids;
+  }
+
+  rest(): void {
+    this.#ids = undefined;
   }
 
   get offsets(): Uint32Array {

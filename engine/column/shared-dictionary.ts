@@ -112,6 +112,8 @@ export class SharedDictionary implements CountedEntries {
   readonly #hashRegions: Region[] = [];
   /** Entries by number, the most recently used last, and their bytes. */
   readonly #kept = new Map<number, Entries>();
+  /** The number at the end. */
+  #newest = -1;
   #keptBytes = 0;
   #entries: Entries | undefined;
   #lengths: Float64Array | undefined;
@@ -305,10 +307,12 @@ export class SharedDictionary implements CountedEntries {
 
   #keptPiece(number: number): Entries {
     const known = this.#kept.get(number);
+    if (known !== undefined && number === this.#newest) return known;
     const piece = known ?? this.#pieceOf(number);
     if (known === undefined) this.#keptBytes += bytesOf(piece);
     this.#kept.delete(number);
     this.#kept.set(number, piece);
+    this.#newest = number;
     if (this.#kept.size > PIECES_KEPT_MAX) {
       for (const [oldest, entries] of this.#kept) {
         this.#kept.delete(oldest);

@@ -13,6 +13,8 @@ export class KeptByBytes<K, T> implements Shrinkable {
   readonly #onExcess: ((key: K, segment: number, value: T) => void) | undefined;
   /** The one that was used last at the end. */
   readonly #kept = new Map<K, Kept<T>>();
+  /** The key at the end, when it is kept. */
+  #newest: K | undefined;
   /**
    * Those that are still to be weighed in this turn. Their keys, as an iterator of a Map that changes holds on to all
    * that was ever in it.
@@ -34,8 +36,10 @@ export class KeptByBytes<K, T> implements Shrinkable {
   get(key: K): T | undefined {
     const kept = this.#kept.get(key);
     if (kept === undefined) return undefined;
+    if (key === this.#newest) return kept.value;
     this.#kept.delete(key);
     this.#kept.set(key, kept);
+    this.#newest = key;
     return kept.value;
   }
 
@@ -43,6 +47,7 @@ export class KeptByBytes<K, T> implements Shrinkable {
   keep(key: K, segment: number, value: T, bytes: number): void {
     this.drop(key);
     this.#kept.set(key, { value, segment, bytes });
+    this.#newest = key;
     this.#bytes += bytes;
     this.#dropExcess();
   }

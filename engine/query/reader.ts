@@ -54,6 +54,7 @@ export class Reader implements BlockSource {
   readonly #footers = new FooterCache();
   /** By segment, the one that was used last at the end. */
   readonly #files = new Map<number, DiskFile>();
+  #lastFile: { segment: number; file: DiskFile } | undefined;
   /** Sealed segments by number, but the last one. */
   readonly #sealed = new KeptByBytes<number, SealedFile>(SEALED_BYTES_MAX);
   #lastSealed: SealedFile | undefined;
@@ -90,7 +91,7 @@ export class Reader implements BlockSource {
         const { chunks } = this.#blocks;
         return this.#sealedFile(ref).open(ref, head, chunks, this.#dictionaries(ref));
       }
-      const read = head ?? readHead(this.#source(ref), ref);
+      const read = head ?? readHead(this.#source(ref), ref, new Set());
       return new Block(read, undefined, undefined, this.sums);
     });
   }
@@ -129,6 +130,7 @@ export class Reader implements BlockSource {
     for (const segment of segments) {
       this.#files.get(segment)?.close();
       this.#files.delete(segment);
+      if (this.#lastFile?.segment === segment) this.#lastFile = undefined;
       if (this.#lastSealed?.segment === segment) this.#lastSealed = undefined;
     }
     this.#sealed.forget(segments);
@@ -141,6 +143,7 @@ export class Reader implements BlockSource {
   close(): void {
     for (const file of this.#files.values()) file.close();
     this.#files.clear();
+    this.#lastFile = undefined;
     this.#footers.clear();
     this.#sealed.clear();
     this.#lastSealed = undefined;
@@ -167,9 +170,13 @@ export class Reader implements BlockSource {
 
   /** The open file of a sealed segment. */
   #sealedFile(ref: BlockRef): SealedFile {
-    const { segment } = ref;
     const last = this.#lastSealed;
-    if (last?.segment === segment) return last;
+    return last?.segment === ref.segment ? last : this.#openSealed(ref, last);
+  }
+
+  /** Opens the file of another sealed segment than the `last` one, or gives it when it is kept. */
+  #openSealed(ref: BlockRef, last: SealedFile | undefined): SealedFile {
+    const { segment } = ref;
     // What a file holds is known when another one is read.
     if (last !== undefined) {
       const bytes = last.memoryBytes + SEALED_FILE_BYTES;
@@ -194,14 +201,18 @@ export class Reader implements BlockSource {
   /** The file of a segment; blocks read from it long after they were opened, so it may have to be opened again. */
   #file(ref: BlockRef): DiskFile {
     const { segment } = ref;
+    const last = this.#lastFile;
+    if (last?.segment === segment) return last.file;
     const open = this.#files.get(segment);
     if (open !== undefined) {
       this.#files.delete(segment);
       this.#files.set(segment, open);
+      this.#lastFile = { segment, file: open };
       return open;
     }
     const file = this.#disk.open(pathOf(ref), 'read');
     this.#files.set(segment, file);
+    this.#lastFile = { segment, file };
     if (this.#files.size > this.#filesMax) {
       const [oldest, used] = this.#files.entries().next().value ?? [segment, file];
       used.close();

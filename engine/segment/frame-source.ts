@@ -40,6 +40,8 @@ const TOGETHER_BYTES = 256 * 1024;
 const NO_BYTES = new Uint8Array(0);
 /** Regions of a file that are known to be right, at most. */
 const CHECKED_MAX = 4_096;
+/** Memory of one. */
+const CHECKED_BYTES = 40;
 /** Heads of streams that are kept of a block, at most. */
 const WINDOWS_MAX = 64;
 /** Memory of one. */
@@ -47,7 +49,8 @@ const KEPT_WINDOW_BYTES = 256;
 
 /**
  * Bytes of a block as they are needed, those of its frame and of its chunks, each region checked against its checksum
- * before it is used: in a sealed file, which does not change, once as long as it is open.
+ * before it is used: once as long as a sealed file is open, or the head of a block of a log segment is kept, as neither
+ * changes.
  */
 export class FrameSource {
   readonly #source: Pick<DiskFile, 'read'>;
@@ -72,7 +75,8 @@ export class FrameSource {
   memoryBytes(meta: Uint8Array): number {
     const isApart = meta.buffer !== this.#first.buffer;
     const metaBytes = isApart ? meta.buffer.byteLength : 0;
-    return this.#first.length + metaBytes + this.#windows.size * KEPT_WINDOW_BYTES;
+    const checkedBytes = this.#ref.sealed ? 0 : (this.#checked?.size ?? 0) * CHECKED_BYTES;
+    return this.#first.length + metaBytes + checkedBytes + this.#windows.size * KEPT_WINDOW_BYTES;
   }
 
   header(): FrameHeader {

@@ -435,8 +435,10 @@ export class BlockScan {
         return true;
       }
     }
-    if (takesAll) rows = this.#allOf(ref.rowCount);
-    rows ??= yield* this.#selected.among(block, rowsReached(block, this.#selection));
+    if (rows === undefined) {
+      const reached = isWhole ? this.#allOf(ref.rowCount) : rowsReached(block, this.#selection);
+      rows = takesAll ? reached : yield* this.#selected.among(block, reached);
+    }
     if (!takesAll) this.#remember(ref, rows);
     yield* visitor.add(block, rows);
     this.#countOpened(ref);

@@ -147,8 +147,7 @@ export class DerivedRows {
 
   /** False when it is known that no value of a column of numbers passes. */
   #mayPass(index: number, test: ValueTest): boolean {
-    const info = this.#block.info(index);
-    return info.kind !== Kind.NUMBER || test.possible(info);
+    return this.#block.kindOf(index) !== Kind.NUMBER || test.possible(this.#block.info(index));
   }
 
   /**

@@ -116,7 +116,7 @@ function rowsThatExist(paths: readonly string[], block: Block, rows: Bitmap): Bi
 function* rowsOfWords(test: WordsTest, block: Block, rows: Bitmap): Units<Bitmap> {
   let found: Bitmap | undefined;
   for (const index of columnsAt(block, MESSAGE)) {
-    const { kind } = block.info(index);
+    const kind = block.kindOf(index);
     if (kind !== Kind.STRING && kind !== Kind.DATE) continue;
     const more = yield* rowsOfColumn(block, index, test, rows);
     if (found === undefined) found = more;
@@ -202,8 +202,7 @@ function* rowsOfTestedColumns(
 ): Units<Bitmap> {
   let found: Bitmap | undefined;
   for (const index of columns) {
-    const info = block.info(index);
-    if (info.kind === Kind.NUMBER && !test.possible(info)) continue;
+    if (block.kindOf(index) === Kind.NUMBER && !test.possible(block.info(index))) continue;
     const more = yield* rowsOfColumn(block, index, test, rows);
     if (found === undefined) found = more;
     else addRows(found, more);

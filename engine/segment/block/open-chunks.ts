@@ -32,6 +32,11 @@ export class OpenChunks<T extends Resting> {
     return opened.chunk;
   }
 
+  /** True when the chunk of a number is open; it is not asked for by that. */
+  has(number: number): boolean {
+    return this.#opened[number] !== undefined;
+  }
+
   /** Keeps a chunk, and gives it. */
   keep(number: number, chunk: T): T {
     this.#opened[number] = { chunk, isAwake: true, bytes: 0 };
@@ -71,7 +76,7 @@ export class OpenChunks<T extends Resting> {
    */
   rest(all: boolean): number {
     let bytes = this.#opened.length * PLACE_BYTES;
-    this.#numbers = [];
+    let count = 0;
     for (let number = 0; number < this.#opened.length; number++) {
       const opened = this.#opened[number];
       if (opened === undefined) continue;
@@ -80,9 +85,10 @@ export class OpenChunks<T extends Resting> {
       if (opened.bytes > RESTING_MAX) this.#opened[number] = undefined;
       else {
         bytes += opened.bytes;
-        this.#numbers.push(number);
+        this.#numbers[count++] = number;
       }
     }
+    this.#numbers.length = count;
     return bytes;
   }
 }
