@@ -41,6 +41,8 @@ export interface KnownCodes {
   known: Int32Array;
 }
 
+const NO_CODES = new Uint32Array(0);
+
 /** The codes of `rows` whose meaning is not known, ascending; `undefined` when one has no place in `known`. */
 export function unknownCodes({ codes, known }: KnownCodes, rows: Bitmap): Uint32Array | undefined {
   const { base, count: rowCount } = codes;
@@ -49,11 +51,16 @@ export function unknownCodes({ codes, known }: KnownCodes, rows: Bitmap): Uint32
   const cells = { rowCount, rows, runs: undefined, levels: [level], cellCount: end + 1 };
   const times = countCells(cells);
   if (times[end] > 0) return undefined;
-  const found: number[] = [];
+  let count = 0;
   for (let code = 0; code < end; code++) {
-    if (times[code] > 0 && known[base + code] === 0) found.push(base + code);
+    if (times[code] > 0 && known[base + code] === 0) count++;
   }
-  return Uint32Array.from(found);
+  if (count === 0) return NO_CODES;
+  const found = new Uint32Array(count);
+  for (let code = end - 1; count > 0; code--) {
+    if (times[code] > 0 && known[base + code] === 0) found[--count] = base + code;
+  }
+  return found;
 }
 
 /** True when `known` is 0 for no code of `rows`, which all have a place in it. */

@@ -20,6 +20,10 @@ const REGION_BYTES = 72;
 const INLINE_REGION_BYTES = 160;
 const ENTRIES_BYTES_MAX = 16 * 1024;
 
+/** Paths of which it is known which columns are there, at most, and memory of one. */
+const NUMBERS_MAX = 8;
+const NUMBERS_BYTES = 100;
+
 /** A column of an overflow map, by its number there. */
 interface OverflowColumn {
   map: BlockOverflow;
@@ -36,6 +40,8 @@ export class BlockColumns {
   /** Those of the directory that were asked for, by number. */
   #entries: ColumnEntry[] = [];
   #entriesBytes = 0;
+  /** Numbers of the columns at the paths that were asked for last. */
+  readonly #numbers = new Map<string, number[]>();
   #infos: readonly ColumnInfo[] | undefined;
   #outlines: readonly ColumnOutline[] | undefined;
 
@@ -63,8 +69,17 @@ export class BlockColumns {
     return this.#infos?.[index] ?? this.#info(outline, index);
   }
 
-  /** Numbers of the columns at `path`. */
+  /** Numbers of the columns at `path`; not to be written. */
   at(path: string): number[] {
+    const known = this.#numbers.get(path);
+    if (known !== undefined) return known;
+    if (this.#numbers.size >= NUMBERS_MAX) this.#numbers.clear();
+    const found = this.#find(path);
+    this.#numbers.set(path, found);
+    return found;
+  }
+
+  #find(path: string): number[] {
     const found: number[] = [];
     const { paths } = this.#head;
     const { length } = this.#table;
@@ -125,9 +140,10 @@ export class BlockColumns {
   /** Memory of what stays at rest, about: entries that are not many, and of an overflow map. */
   get restingBytes(): number {
     const { overflow } = this.#head.directory;
-    if (overflow === undefined) return this.#entriesBytes;
+    const bytes = this.#entriesBytes + this.#numbers.size * NUMBERS_BYTES;
+    if (overflow === undefined) return bytes;
     const { columnCount, valueCount } = overflow;
-    return this.#entriesBytes + columnCount * COLUMN_BYTES + valueCount * VALUE_BYTES;
+    return bytes + columnCount * COLUMN_BYTES + valueCount * VALUE_BYTES;
   }
 
   /** Bytes that the values of each take; of those of an overflow map about. */
