@@ -105,6 +105,7 @@ export class RowSearch {
   visitedCount = 0;
   /** Places of the blocks that were opened. */
   readonly opened: number[] = [];
+  #all = { rowCount: 0, rows: allRows(0) };
   #searchedRows = 0;
   #foundRows = 0;
   readonly #source: BlockSource;
@@ -253,6 +254,12 @@ export class RowSearch {
     if (isOnPage && this.events !== undefined) yield* this.events.rebuild(block, place, rows);
   }
 
+  /** All rows of a block, as a bitmap that blocks of one size share. */
+  #allOf(rowCount: number): Bitmap {
+    if (this.#all.rowCount !== rowCount) this.#all = { rowCount, rows: allRows(rowCount) };
+    return this.#all.rows;
+  }
+
   /** Offers selected rows of a block. */
   *#offerRows(block: Block, place: number, rows: Bitmap, selectedCount: number): Units<void> {
     const { sealed } = block.ref;
@@ -305,8 +312,8 @@ export class RowSearch {
   }
 
   /**
-   * The rows that are reached, after `after`, and not behind a full page. Of a block that is reached whole nothing is
-   * read.
+   * The rows that are reached, after `after`, and not behind a full page; not to be written. Of a block that is reached
+   * whole nothing is read.
    */
   #candidates(block: Block): Bitmap {
     const { fromMs, toMs, order, floor, after } = this.#query;
@@ -317,9 +324,11 @@ export class RowSearch {
     const least = Math.max(fromMs, begin);
     const { minTimeMs, maxTimeMs } = block.ref;
     const isWhole = minTimeMs >= least && maxTimeMs <= end && maxTimeMs < toMs;
+    const isBehind = after === undefined || after.timeMs < minTimeMs || after.timeMs > maxTimeMs;
+    if (isWhole && isBehind && floor === undefined) return this.#allOf(block.rowCount);
     const rows = isWhole ? allRows(block.rowCount) : rowsBetween(block, least, end, toMs);
     if (floor !== undefined) dropBefore(rows, block, floor);
-    if (after === undefined || after.timeMs < minTimeMs || after.timeMs > maxTimeMs) return rows;
+    if (isBehind) return rows;
     const times = block.timeMs();
     const { writers, sequences } = block.keys();
     for (let row = 0; row < times.length; row++) {

@@ -133,8 +133,8 @@ export class LevelCells {
         this.#stepWeight = weights[place];
         continue;
       }
+      if (!isAnyKnown(codes) && !isEmpty(rows)) return 'unknown';
       const { level, values } = digitsOf(codes);
-      if (values.every(isUnknownValue) && !isEmpty(rows)) return 'unknown';
       length *= level.size;
       if (length > cellsMax) return 'many';
       inner.push(level);
@@ -247,6 +247,13 @@ function isEqual(left: ArrayLike<number>, right: ArrayLike<number>): boolean {
 
 function isUnknownValue(value: number): boolean {
   return value < 0;
+}
+
+/** True when the meaning of a code that rows may have is known. */
+function isAnyKnown({ codes, known }: KnownCodes): boolean {
+  const end = Math.min(known.length, codes.base + storedEnd(codes));
+  for (let code = codes.base; code < end; code++) if (known[code] !== 0) return true;
+  return false;
 }
 
 /** The digits of a column. */

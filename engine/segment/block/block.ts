@@ -366,13 +366,14 @@ export class Block {
   eventText(row: number): string {
     return placed(this.ref, () => {
       const { texts, columns } = this.#shapes.template(row);
-      let text = texts[0];
+      // Joined at once, it is one string that stays until the answer is written, not one of each part.
+      const parts = [texts[0]];
       for (let at = 0; at < columns.length; at++) {
         const value = this.#valueText(columns[at], row);
         if (value === undefined) damaged(`row ${row} has no value in column ${columns[at]}`);
-        text += value + texts[at + 1];
+        parts.push(value, texts[at + 1]);
       }
-      return text;
+      return parts.join('');
     });
   }
 
