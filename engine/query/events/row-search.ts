@@ -142,7 +142,7 @@ export class RowSearch {
     sharing: Sharing | undefined,
   ): Generator<Progress, void> {
     const claims = new Claims(this.#refs);
-    let offer: Offer | undefined;
+    let offer = this.#isLong() ? this.#offer(claims, sharing) : undefined;
     let reckonedAt = 0;
     yield* sharedVisits({
       claims,
@@ -185,6 +185,12 @@ export class RowSearch {
       yield tell();
     }
     return 'done';
+  }
+
+  /** True when it is reckoned by a block, before one is read, that a page takes many. */
+  #isLong(): boolean {
+    const sealed = this.#refs.find((ref) => ref.sealed);
+    return sealed !== undefined && this.#selected.areFew(sealed);
   }
 
   /** Offers others to join, when there is room for more rows, and enough is to be read for them. */

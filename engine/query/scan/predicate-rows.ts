@@ -18,6 +18,8 @@ const HEAD_ORDINAL = 0;
 const NO_ROWS = new Uint16Array(0);
 /** Entries of a dictionary that one thread tests; idle ones help to look through larger ones, block by block. */
 const COUNTED_ENTRIES_MAX = 16_384;
+/** Few rows are reckoned where 1 in this many parts may have some, or fewer. */
+const FEW_PARTS_RATIO = 8;
 
 /**
  * Finds the rows of blocks for which a predicate holds. Those of whole blocks are kept in the source's cache for the
@@ -45,6 +47,19 @@ export class PredicateRows {
   mayHave(ref: BlockRef): boolean {
     if (this.#kept(ref)?.rowCount === 0) return false;
     return mayHaveRows(this.#source, ref, this.#plan, this.refuted);
+  }
+
+  /** True when it is reckoned by words, without opening the sealed block at `ref`, that it has few such rows. */
+  areFew(ref: BlockRef): boolean {
+    const { path, terms } = askedOf(this.#plan) ?? {};
+    if (path === undefined || terms === undefined) return false;
+    const parts = this.#source.partsWith?.(ref, path, terms)?.parts;
+    if (parts === undefined) return false;
+    const count = parts.reduce((sum, part) => sum + part, 0);
+    if (count * FEW_PARTS_RATIO > parts.length) return false;
+    // The first part of a dictionary has the entries of most rows.
+    const forms = footerOf(this.#source, ref)?.columns?.forms(path) ?? [];
+    return parts[0] === 0 || forms.every(({ dictionary }) => dictionary < 0);
   }
 
   /** The number of such rows in the whole block at `ref`; `undefined` when it is not known. */
