@@ -47,6 +47,8 @@ import { TopKHeap } from './top-k-heap.ts';
 const FIRST_ROWS = 4_096;
 /** Rows are searched first that are reckoned to have so many times the rows of a page. */
 const MARGIN = 1.5;
+/** Segments that a page takes at least for threads to search whole ones. */
+const SEGMENTS_MIN = 2;
 /** Rows are searched before the others of a block when they are 1 in this many at most. */
 const FEW_RATIO = 4;
 
@@ -108,6 +110,7 @@ export class RowSearch {
   #all = { rowCount: 0, rows: allRows(0) };
   #searchedRows = 0;
   #foundRows = 0;
+  #bySegment: boolean;
   readonly #source: BlockSource;
   readonly #query: RowQuery;
   readonly #refs: readonly BlockRef[];
@@ -123,7 +126,10 @@ export class RowSearch {
     query: RowQuery,
     damaged: Set<BlockRef>,
     selected = new PredicateRows(source, query.predicate),
-    found: PageSpec['found'] = new Int32Array(new SharedArrayBuffer((refs.length + 1) * 4)),
+    {
+      found = new Int32Array(new SharedArrayBuffer((refs.length + 1) * 4)),
+      bySegment = false,
+    }: Partial<PageSpec> = {},
   ) {
     this.#source = source;
     this.#refs = refs;
@@ -131,6 +137,7 @@ export class RowSearch {
     this.#damaged = damaged;
     this.#selected = selected;
     this.#found = found;
+    this.#bySegment = bySegment;
     this.top = new TopKHeap(query.rowsMax, query.order);
     this.events = query.view && new FoundEvents(source, query.view);
   }
@@ -169,10 +176,21 @@ export class RowSearch {
     tell: () => Progress,
     ends: (ref: BlockRef) => boolean,
   ): Generator<Progress, 'done'> {
+    // Blocks of a segment have words and dictionaries in common.
+    yield* this.#visit(claims, tell, ends, (place) => this.#bySegment && claims.isOfOther(place));
+    return yield* this.#visit(claims, tell, ends, () => false);
+  }
+
+  *#visit(
+    claims: Claims,
+    tell: () => Progress,
+    ends: (ref: BlockRef) => boolean,
+    isLeft: (place: number) => boolean,
+  ): Generator<Progress, 'done'> {
     for (const [place, ref] of this.#refs.entries()) {
       if (!claims.isFree(place)) continue;
       if (!this.#mayHaveFirst(claims, ref) || ends(ref)) break;
-      if (!claims.claim(place)) continue;
+      if ((ref.sealed && isLeft(place)) || !claims.claim(place)) continue;
       Atomics.store(this.#found, place, 0);
       if (this.#damaged.has(ref) || !this.#selected.mayHave(ref)) continue;
       this.visitedCount++;
@@ -205,13 +223,26 @@ export class RowSearch {
     // As many rows are read for each that is found as before.
     if (count > 0) rowsLeft = Math.min(rowsLeft, ((rowsMax - count) / count) * this.#searchedRows);
     if (rowsLeft < sharing.rowsMin) return undefined;
+    this.#bySegment = rowsLeft >= SEGMENTS_MIN * this.#segmentRows();
     return sharing.offer({
       refs: packRefs(this.#refs),
       cells: claims.cells,
       reach: { fromMs, toMs, ...(floor === undefined ? {} : { floor }) },
       predicate,
-      spec: { type: 'page', order, rowsMax, after, found: this.#found, view },
+      spec: {
+        ...{ type: 'page', order, rowsMax, after, view },
+        ...{ found: this.#found, bySegment: this.#bySegment },
+      },
     });
+  }
+
+  /** Rows of the first sealed segment. */
+  #segmentRows(): number {
+    const first = this.#refs.find(({ sealed }) => sealed);
+    let rows = 0;
+    for (const { segment, rowCount } of this.#refs)
+      if (segment === first?.segment) rows += rowCount;
+    return rows;
   }
 
   /** Takes what one has found who joined. */
@@ -357,7 +388,7 @@ export function* joinSearch(
   const damaged = new Set<BlockRef>();
   const query = { ...reach, ...spec, predicate };
   const selected = new PredicateRows(source, predicate);
-  const search = new RowSearch(source, blocks, query, damaged, selected, spec.found);
+  const search = new RowSearch(source, blocks, query, damaged, selected, spec);
   const claims = new Claims(blocks, member, cells);
   const progress = (): Progress => ({ unitsDone: search.opened.length, unitsTotal: blocks.length });
   yield* search.visit(claims, progress, () => false);

@@ -70,6 +70,8 @@ export interface PageSpec {
   rowsMax: number;
   after: EventKey | undefined;
   found: Int32Array<SharedArrayBuffer>;
+  /** True when a page is reckoned to take so many rows that each thread searches segments of its own. */
+  bySegment: boolean;
   view: EventView | undefined;
 }
 

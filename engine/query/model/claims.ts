@@ -41,6 +41,17 @@ export class Claims {
     return this.cells.reduce((count, cell) => count + (cell > FREE ? 1 : 0), 0);
   }
 
+  /** True when another claimed a block of the segment of the one at `place`, as far as they lie one after the other. */
+  isOfOther(place: number): boolean {
+    const { segment } = this.#refs[place];
+    let first = place;
+    while (this.#refs[first - 1]?.segment === segment) first--;
+    for (let at = first; this.#refs[at]?.segment === segment; at++) {
+      if (this.cells[at] > FREE && this.cells[at] !== this.#self) return true;
+    }
+    return false;
+  }
+
   /** Claims the block at `place`; false when another has it. */
   claim(place: number): boolean {
     return Atomics.compareExchange(this.cells, place, FREE, this.#self) === FREE;
