@@ -293,7 +293,7 @@ t.test(
 );
 
 t.test('a query that takes too long is refused and stopped, running or waiting', async (t) => {
-  const { pool, run } = await open(1, { perKey: 1, seconds: 0.05 });
+  const { pool, run } = await open(1, { perKey: 1, seconds: 0.5 });
   const queries = [run('hang'), run('hang')];
   for (const query of queries) {
     t.equal(await refusal(query), '503 deadline');
@@ -304,7 +304,7 @@ t.test('a query that takes too long is refused and stopped, running or waiting',
 });
 
 t.test('a worker that does not leave a stopped query is ended and replaced', async (t) => {
-  const { pool, run, deaths } = await open(1, { seconds: 0.05, leaveMs: 300 });
+  const { pool, run, deaths } = await open(1, { seconds: 0.5, leaveMs: 300 });
   t.equal(await refusal(run('hang')), '503 deadline');
   t.equal(await refusal(run('spin')), '503 deadline');
   while (deaths.length === 0 || pool.gauges().workersUp === 0) {
