@@ -63,8 +63,6 @@ export interface StringColumn {
    * is not known.
    */
   partsWith?(terms: Terms): PossibleParts | undefined;
-  /** Lets go of ids that can be read again; those that it gave stay good. Missing where it is not to be kept then. */
-  rest?(): void;
 }
 
 /**

@@ -52,10 +52,6 @@ export class SharedStringColumn implements StringColumn {
     return this.#ids;
   }
 
-  rest(): void {
-    this.#ids = undefined;
-  }
-
   packed(): PackedValues | undefined {
     return this.#reads.packed();
   }
@@ -195,10 +191,6 @@ export class DictionaryColumn implements StringColumn {
     return this.#ids;
   }
 
-  rest(): void {
-    this.#ids = undefined;
-  }
-
   packed(): PackedValues | undefined {
     return this.#reads.packed();
   }
@@ -251,10 +243,6 @@ export class TextColumn implements StringColumn {
   get ids(): Uint32Array {
     this.#ids ??= this.#reads.ids();
     return this.#ids;
-  }
-
-  rest(): void {
-    this.#ids = undefined;
   }
 
   get offsets(): Uint32Array {

@@ -10,10 +10,12 @@ type Growable =
 /** Elements are counted, and bytes of strings found, by numbers of 32 bits. */
 const LENGTH_MAX = 2 ** 32 - 1;
 /**
- * Elements from which on an array grows by less, because the old and the new one are in memory at once. Not bytes:
- * arrays that grow side by side stay as long as each other, whatever their elements are.
+ * Elements from which on an array grows by less, because the old and the new one are in memory at once: arrays that
+ * grow side by side stay as long as each other, whatever their elements are.
  */
 const LARGE_LENGTH = 1 << 20;
+/** The same of single bytes, most of which are texts: they are never shorter than what grows beside them. */
+const LARGE_BYTES = 1 << 23;
 /** Arrays up to this multiple of what was in use are kept. */
 const SLACK = 4;
 
@@ -30,7 +32,8 @@ function over<T extends Growable>(like: T, buffer: ArrayBuffer): T {
 
 /** The next length of an array: twice as long, or by a quarter when it is large, and at least `needed`. */
 function nextLength(array: Growable, needed: number): number {
-  const factor = array.length < LARGE_LENGTH ? 2 : 1.25;
+  const isSmall = array.length < (array.BYTES_PER_ELEMENT === 1 ? LARGE_BYTES : LARGE_LENGTH);
+  const factor = isSmall ? 2 : 1.25;
   return Math.max(needed, Math.ceil(array.length * factor));
 }
 

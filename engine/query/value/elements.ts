@@ -81,7 +81,7 @@ export class Elements {
 
   #append(type: number): void {
     const at = this.count++;
-    if (at === this.types.length) this.#grow(at + 1);
+    if (at === this.values.length) this.#grow(at + 1);
     this.types[at] = type;
     if (type !== ElementType.OTHER) this.values[at] = reader.value;
     if (type === ElementType.SMALL) {

@@ -68,11 +68,6 @@ export class BlockChunks {
     return this.#presences.keep(presence, present);
   }
 
-  /** True when the chunk of a column of strings or arrays is open. */
-  hasStrings(index: number): boolean {
-    return this.#strings.has(index);
-  }
-
   /** The chunk of a column of strings or arrays. */
   strings(index: number, entry: ColumnEntry): StringChunk {
     const known = this.#strings.get(index);

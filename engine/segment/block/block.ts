@@ -40,9 +40,6 @@ import { decodeText, escapeSurrogates } from './rebuild.ts';
 /** Memory of a block at rest beside its chunks, and above which its keys do not stay. */
 const RESTING_BYTES = 4_096;
 const RESTING_MAX = 16 * 1024;
-/** Columns of a block that stay when it rests, at most, and memory of one. */
-const RESTING_COLUMNS_MAX = 16;
-const COLUMN_BYTES = 1_024;
 /** Memory of the decoded columns that a block keeps: a search may look into each of very many. */
 export const COLUMNS_BYTES_MAX = 32 * 1024 * 1024;
 /** Bytes that a decoded column takes a row at most, its strings aside. */
@@ -280,30 +277,16 @@ export class Block {
    * read by one who had them before.
    */
   rest(all: boolean): number {
+    this.#columns.clear();
     this.#all.rest();
     let bytes = this.#keys.rest();
     if (bytes > RESTING_MAX) {
       this.#keys = this.#newKeys();
       bytes = 0;
     }
-    bytes += RESTING_BYTES + this.#all.restingBytes + this.#shapes.rest();
-    return bytes + this.#chunks.rest(all) + this.#restColumns();
-  }
-
-  /** Lets go of columns but of few, which are made of chunks alone that stay; the bytes of these. */
-  #restColumns(): number {
-    if (this.#columns.size > RESTING_COLUMNS_MAX) this.#columns.clear();
-    for (const [index, column] of this.#columns) {
-      if (this.#mayRest(index) && 'rest' in column) column.rest?.();
-      else this.#columns.delete(index);
-    }
-    return this.#columns.size * COLUMN_BYTES;
-  }
-
-  #mayRest(index: number): boolean {
-    if (!this.#chunks.hasStrings(index) || this.#all.overflowed(index) !== undefined) return false;
-    const { presence, own } = this.#all.entry(index);
-    return presence < 0 && own === undefined;
+    return (
+      bytes + RESTING_BYTES + this.#all.restingBytes + this.#shapes.rest() + this.#chunks.rest(all)
+    );
   }
 
   /** Texts of the columns, by their numbers. */

@@ -32,11 +32,6 @@ export class OpenChunks<T extends Resting> {
     return opened.chunk;
   }
 
-  /** True when the chunk of a number is open; it is not asked for by that. */
-  has(number: number): boolean {
-    return this.#opened[number] !== undefined;
-  }
-
   /** Keeps a chunk, and gives it. */
   keep(number: number, chunk: T): T {
     this.#opened[number] = { chunk, isAwake: true, bytes: 0 };

@@ -80,7 +80,8 @@ export class EntryMeasures implements BlockVisitor {
   }
 
   get memoryBytes(): number {
-    let bytes = this.#rest.memoryBytes + (this.#measured?.table.memoryBytes ?? 0);
+    const table = this.#measured?.table ?? this.#spare;
+    let bytes = this.#rest.memoryBytes + (table?.memoryBytes ?? 0);
     for (const [, { keys }] of this.#heads) bytes += keys.byteLength * 4;
     return bytes;
   }
