@@ -161,3 +161,23 @@ t.test(
     }
   },
 );
+
+t.test('a block lets go of long texts at each rest, however often they were read', async (t) => {
+  const shelf = new Shelf();
+  const text = 'x'.repeat(1_000);
+  const rows = Array.from({ length: 500 }, (_, row): TestRow => {
+    const leaves: TestLeaf[] = [
+      { names: ['custom', 'text'], kind: 'string', text: `${row} ${text}` },
+    ];
+    return { timeMs: 1_700_000_000_000 + row, leaves };
+  });
+  const ref = await shelf.add(rows, 0, 0);
+  const block = shelf.reader.open(ref);
+  for (let round = 0; round < 3; round++) {
+    const column = block.column(block.columnsAt('custom.text')[0]);
+    t.ok('offsets' in column && column.offsets.length === rows.length + 1);
+    t.ok(block.decodedTextBytes > 0);
+    t.ok(block.rest(false) < 64 * 1024);
+    t.equal(block.decodedTextBytes, 0, `round ${round}`);
+  }
+});
