@@ -18,6 +18,7 @@ import {
   type Bitmap,
   countRows,
   dropRow,
+  EveryRow,
   hasRow,
   isEmpty,
   keepRows,
@@ -107,7 +108,7 @@ export class RowSearch {
   visitedCount = 0;
   /** Places of the blocks that were opened. */
   readonly opened: number[] = [];
-  #all = { rowCount: 0, rows: allRows(0) };
+  readonly #all = new EveryRow();
   #searchedRows = 0;
   #foundRows = 0;
   #bySegment: boolean;
@@ -291,12 +292,6 @@ export class RowSearch {
     if (isOnPage && this.events !== undefined) yield* this.events.rebuild(block, place, rows);
   }
 
-  /** All rows of a block, as a bitmap that blocks of one size share. */
-  #allOf(rowCount: number): Bitmap {
-    if (this.#all.rowCount !== rowCount) this.#all = { rowCount, rows: allRows(rowCount) };
-    return this.#all.rows;
-  }
-
   /** Offers selected rows of a block. */
   *#offerRows(block: Block, place: number, rows: Bitmap, selectedCount: number): Units<void> {
     const { sealed } = block.ref;
@@ -362,7 +357,7 @@ export class RowSearch {
     const { minTimeMs, maxTimeMs } = block.ref;
     const isWhole = minTimeMs >= least && maxTimeMs <= end && maxTimeMs < toMs;
     const isBehind = after === undefined || after.timeMs < minTimeMs || after.timeMs > maxTimeMs;
-    if (isWhole && isBehind && floor === undefined) return this.#allOf(block.rowCount);
+    if (isWhole && isBehind && floor === undefined) return this.#all.of(block.rowCount);
     const rows = isWhole ? allRows(block.rowCount) : rowsBetween(block, least, end, toMs);
     if (floor !== undefined) dropBefore(rows, block, floor);
     if (isBehind) return rows;

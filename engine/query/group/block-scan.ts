@@ -7,7 +7,7 @@ import type { PackedSpan } from '../../packed/cells.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { BlockColumns } from '../../segment/column-outline.ts';
 import type { BlockRef } from '../../segment/frame.ts';
-import { allRows, type Bitmap, isEmpty } from '../model/bitmap.ts';
+import { type Bitmap, EveryRow, isEmpty } from '../model/bitmap.ts';
 import { bitmapBytesOf } from '../model/budget.ts';
 import { Claims } from '../model/claims.ts';
 import type { QueryStats, Selection, Snapshot } from '../model/query.ts';
@@ -98,7 +98,7 @@ export class BlockScan {
   readonly #opened = new Set<BlockRef>();
   /** The selected rows of blocks that were scanned before, where these are not all. */
   readonly #rows = new Map<BlockRef, Bitmap>();
-  #all = { rowCount: 0, rows: allRows(0) };
+  readonly #all = new EveryRow();
   /** By path of an attribute, true when its strings lie in a large dictionary. */
   readonly #large = new Map<string, boolean>();
   #rowsBytesLeft: number;
@@ -429,26 +429,20 @@ export class BlockScan {
     }
     const block = this.#source.open(ref);
     if (isWhole && !takesAll && rows === undefined && visitor.addSpan !== undefined) {
-      const span = yield* this.#selected.spanIn(block, this.#allOf(ref.rowCount));
+      const span = yield* this.#selected.spanIn(block, this.#all.of(ref.rowCount));
       if (span !== undefined && (yield* visitor.addSpan(block, span))) {
         this.#countOpened(ref);
         return true;
       }
     }
     if (rows === undefined) {
-      const reached = isWhole ? this.#allOf(ref.rowCount) : rowsReached(block, this.#selection);
+      const reached = isWhole ? this.#all.of(ref.rowCount) : rowsReached(block, this.#selection);
       rows = takesAll ? reached : yield* this.#selected.among(block, reached);
     }
     if (!takesAll) this.#remember(ref, rows);
     yield* visitor.add(block, rows);
     this.#countOpened(ref);
     return true;
-  }
-
-  /** All rows of a block, as a bitmap that blocks of one size share. */
-  #allOf(rowCount: number): Bitmap {
-    if (this.#all.rowCount !== rowCount) this.#all = { rowCount, rows: allRows(rowCount) };
-    return this.#all.rows;
   }
 
   /** Rows of the blocks that a visitor may have to see. */

@@ -19,6 +19,21 @@ export function allRows(rowCount: number): Bitmap {
   return bitmap;
 }
 
+/** Bitmaps of all rows that blocks of one size, one after the other, share. */
+export class EveryRow {
+  #rowCount = 0;
+  #rows = allRows(0);
+
+  /** All rows of a block of `rowCount` rows; not to be written. */
+  of(rowCount: number): Bitmap {
+    if (this.#rowCount !== rowCount) {
+      this.#rowCount = rowCount;
+      this.#rows = allRows(rowCount);
+    }
+    return this.#rows;
+  }
+}
+
 /** True when the bit of `row` is set. */
 export function hasRow(bitmap: Bitmap, row: number): boolean {
   return ((bitmap[row >>> 5] >>> (row & 31)) & 1) === 1;
