@@ -150,7 +150,8 @@ export class RowSearch {
     sharing: Sharing | undefined,
   ): Generator<Progress, void> {
     const claims = new Claims(this.#refs);
-    let offer = this.#isLong() ? this.#offer(claims, sharing) : undefined;
+    const isEarly = sharing !== undefined && this.#isLong();
+    let offer = isEarly ? this.#offer(claims, sharing) : undefined;
     let reckonedAt = 0;
     yield* sharedVisits({
       claims,
@@ -177,21 +178,23 @@ export class RowSearch {
     tell: () => Progress,
     ends: (ref: BlockRef) => boolean,
   ): Generator<Progress, 'done'> {
-    // Blocks of a segment have words and dictionaries in common.
-    yield* this.#visit(claims, tell, ends, (place) => this.#bySegment && claims.isOfOther(place));
-    return yield* this.#visit(claims, tell, ends, () => false);
+    // Blocks of a segment have words and dictionaries in common: those of segments of others come last.
+    yield* this.#visit(claims, tell, ends, false);
+    if (this.#bySegment) yield* this.#visit(claims, tell, ends, true);
+    return 'done';
   }
 
   *#visit(
     claims: Claims,
     tell: () => Progress,
     ends: (ref: BlockRef) => boolean,
-    isLeft: (place: number) => boolean,
-  ): Generator<Progress, 'done'> {
+    takesOfOthers: boolean,
+  ): Generator<Progress, void> {
     for (const [place, ref] of this.#refs.entries()) {
       if (!claims.isFree(place)) continue;
       if (!this.#mayHaveFirst(claims, ref) || ends(ref)) break;
-      if ((ref.sealed && isLeft(place)) || !claims.claim(place)) continue;
+      if (this.#bySegment && !takesOfOthers && ref.sealed && claims.isOfOther(place)) continue;
+      if (!claims.claim(place)) continue;
       Atomics.store(this.#found, place, 0);
       if (this.#damaged.has(ref) || !this.#selected.mayHave(ref)) continue;
       this.visitedCount++;
@@ -203,12 +206,11 @@ export class RowSearch {
       }
       yield tell();
     }
-    return 'done';
   }
 
   /** True when it is reckoned by a block, before one is read, that a page takes many. */
   #isLong(): boolean {
-    const sealed = this.#refs.find((ref) => ref.sealed);
+    const sealed = this.#firstSealed();
     return sealed !== undefined && this.#selected.areFew(sealed);
   }
 
@@ -239,11 +241,14 @@ export class RowSearch {
 
   /** Rows of the first sealed segment. */
   #segmentRows(): number {
-    const first = this.#refs.find(({ sealed }) => sealed);
+    const segment = this.#firstSealed()?.segment;
     let rows = 0;
-    for (const { segment, rowCount } of this.#refs)
-      if (segment === first?.segment) rows += rowCount;
+    for (const ref of this.#refs) if (ref.segment === segment) rows += ref.rowCount;
     return rows;
+  }
+
+  #firstSealed(): BlockRef | undefined {
+    return this.#refs.find(({ sealed }) => sealed);
   }
 
   /** Takes what one has found who joined. */
