@@ -9,6 +9,8 @@ export const FRACTION_DIGITS_MAX = 22;
 
 /** `scale` of numbers that are doubles. */
 export const SCALE_DOUBLE = -1;
+/** Whole numbers below have 15 digits at most: a double is the nearest of one decimal of so many digits only. */
+export const MANTISSA_EXACT_MAX = 1e15;
 
 /**
  * Rule for printing the numbers of a chunk: with all decimals of the scale; with as few as identify the number; as

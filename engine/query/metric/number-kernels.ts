@@ -1,7 +1,7 @@
 import { must } from '../../base/assert.ts';
 import type { Column, NumberColumn, Presence } from '../../column/column.ts';
 import { Kind } from '../../column/kind.ts';
-import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
+import { MANTISSA_EXACT_MAX, POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import { plainValues, type Tallies } from '../../packed/cells.ts';
 import { tallyRows, unpackedView } from '../../packed/packed.ts';
 import { TALLIED_MAX } from '../../packed/plain-tally.ts';
@@ -98,9 +98,6 @@ export class RowNumbers {
     return mantissas;
   }
 }
-
-/** Whole numbers from here on, as parts of decimals, are not told apart by doubles. */
-const MANTISSA_EXACT_MAX = 1e15;
 
 /**
  * Widens the bounds of each group by its numbers, of which it gets the mantissas by row: those that lie between doubles

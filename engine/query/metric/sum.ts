@@ -1,5 +1,9 @@
 import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import { FRACTION_DIGITS_MAX, POWERS_OF_TEN } from '../../column/number-text.ts';
+import {
+  FRACTION_DIGITS_MAX,
+  MANTISSA_EXACT_MAX,
+  POWERS_OF_TEN,
+} from '../../column/number-text.ts';
 import { grow } from '../../packed/growth.ts';
 import { parseDecimal } from '../filter/decimal.ts';
 import type { Pairs } from '../value/pairs.ts';
@@ -7,8 +11,6 @@ import { eachOf, exactValue } from './long-bounds.ts';
 
 /** Digits before and behind the point up to which texts are added exactly; other texts are added as doubles. */
 const DIGITS_EXACT_MAX = 400;
-/** Whole numbers below have 15 digits at most: a double is the nearest of one decimal of so many digits only. */
-const MANTISSA_EXACT_MAX = 1e15;
 /** Memory of a total that is no double any more. */
 const LARGE_BYTES = 100;
 const NOTHING = new Float64Array(0);

@@ -1,6 +1,7 @@
 import { hashNumber, hashText } from '../../base/hash.ts';
 import { parseDateForm } from '../../column/date-form.ts';
 import { EntryHash, hashDate } from '../../column/entries.ts';
+import { MANTISSA_EXACT_MAX } from '../../column/number-text.ts';
 import { decimalKey, parseDecimal } from '../filter/decimal.ts';
 import { encodeText } from '../filter/text.ts';
 
@@ -23,7 +24,6 @@ const { NUMBER, LONG_NUMBER, STRING, DATE, BOOLEAN } = ValueKind;
 
 /** Decimals of as many digits are told apart by their doubles. */
 const DIGITS_EXACT = 15;
-const MANTISSA_EXACT_MAX = 1e15;
 /** Doubles below have fewer digits than DIGITS_EXACT. */
 const DOUBLE_EXACT_MIN = 1e-290;
 
